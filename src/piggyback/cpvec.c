@@ -48,7 +48,8 @@ void lc_cpvec_clear(struct lc_cpvec *vec) {
     vec->tagged = false;
     vec->base = 0;
     vec->other = 0;
-    memset(vec->whatif, 0, sizeof vec->whatif);
+    for (uint32_t i = 0; i < LC_WHATIF_MAX; i++)
+        LC_SHOW(vec->whatif[i], 0);
 }
 
 void lc_cpvec_know(struct lc_cpvec *vec, const struct lc_area *areas, uint32_t n_areas) {
@@ -346,7 +347,7 @@ void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_
     }
     for (uint32_t i = 0; i < vec->n_whatif; i++)
         if (clocks[i] > vec->whatif[i])
-            vec->whatif[i] = clocks[i];
+            LC_SHOW(vec->whatif[i], clocks[i]);
 }
 
 static int by_ticks(const void *a, const void *b) {

@@ -26,6 +26,10 @@
 #include "base/choose.h"
 #include "piggyback/ring.h"
 
+/* Writes a word of a thread's clocks that another thread may look at meanwhile (begin_as_first in
+ * measure/clocks/call_clocks.c): it is there whole, and orders nothing. */
+#define LC_SHOW(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELAXED)
+
 enum {
     LC_CP_ITEMS = 64,
     LC_CP_VERSIONS = 64,

@@ -3,11 +3,13 @@
 #include <string.h>
 
 void lc_logical_begin(struct lc_logical *l, uint32_t interval, uint64_t now) {
-    l->useful = l->own = l->process = l->phase_useful = l->phase_own = l->phase_process = 0;
+    LC_SHOW(l->useful, 0);
+    l->own = l->process = l->phase_useful = l->phase_own = l->phase_process = 0;
     l->in_mpi = l->in_omp = 0;
-    l->origin = l->last = l->begin = now;
+    LC_SHOW(l->origin, now);
+    l->last = l->begin = now;
     l->skipped = 0;
-    l->interval = interval;
+    LC_SHOW(l->interval, interval);
     l->phase = 0;
     l->stale = true;
     l->version = 0;
@@ -19,21 +21,21 @@ void lc_logical_begin(struct lc_logical *l, uint32_t interval, uint64_t now) {
 void lc_logical_rewind(struct lc_logical *l, struct lc_logical_since *since) {
     since->own = l->own - since->own;
     since->phase_own = l->phase_own - since->phase_own;
-    l->useful -= since->own;
+    LC_SHOW(l->useful, l->useful - since->own);
     l->phase_useful -= since->phase_own;
     for (uint32_t s = 0; s < l->vec.n_whatif; s++) {
         since->whatif[s] = l->own_whatif[s] - since->whatif[s];
-        l->vec.whatif[s] -= since->whatif[s];
+        LC_SHOW(l->vec.whatif[s], l->vec.whatif[s] - since->whatif[s]);
     }
 }
 
 void lc_logical_forward(struct lc_logical *l, const struct lc_logical_since *since, bool won,
                         const struct lc_logical_done *done, uint32_t n) {
     uint64_t then = l->own - since->own, rank = (uint64_t)l->rank << 32;
-    l->useful += since->own;
+    LC_SHOW(l->useful, l->useful + since->own);
     l->phase_useful += since->phase_own;
     for (uint32_t s = 0; s < l->vec.n_whatif; s++)
-        l->vec.whatif[s] += since->whatif[s];
+        LC_SHOW(l->vec.whatif[s], l->vec.whatif[s] + since->whatif[s]);
     if (!won)
         return;
     for (uint32_t i = 0; i < n; i++)

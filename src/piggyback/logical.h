@@ -48,7 +48,7 @@ static inline void lc_logical_useful(struct lc_logical *l, uint64_t now, uint32_
     }
     uint64_t ticks = now > l->last ? now - l->last : 0;
     l->last = now;
-    l->useful += ticks;
+    LC_SHOW(l->useful, l->useful + ticks);
     l->own += ticks;
     l->process += ticks;
     l->phase_useful += ticks;
@@ -62,7 +62,7 @@ static inline void lc_logical_useful(struct lc_logical *l, uint64_t now, uint32_
 static inline void lc_logical_whatif(struct lc_logical *l, uint64_t ticks, const float *factors) {
     for (uint32_t s = 0; s < l->vec.n_whatif; s++) {
         uint64_t counts = (uint64_t)((double)ticks * (double)factors[s]);
-        l->vec.whatif[s] += counts;
+        LC_SHOW(l->vec.whatif[s], l->vec.whatif[s] + counts);
         l->own_whatif[s] += counts;
     }
 }
@@ -116,11 +116,11 @@ static inline bool lc_logical_edge(struct lc_logical *l, const struct lc_stamp *
                                    uint64_t now) {
     if (__builtin_expect(stamp->interval != l->interval || !l->interval, 0))
         return false;
-    l->origin = now - lc_larger(now - l->origin, stamp->outside_omp);
+    LC_SHOW(l->origin, now - lc_larger(now - l->origin, stamp->outside_omp));
     l->phase_useful =
         lc_larger(l->phase_useful, stamp->phase == l->phase ? stamp->phase_useful : 0);
     bool won = stamp->useful > l->useful;
-    l->useful = lc_larger(l->useful, stamp->useful);
+    LC_SHOW(l->useful, lc_larger(l->useful, stamp->useful));
     return won;
 }
 

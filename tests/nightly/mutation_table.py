@@ -75,7 +75,7 @@ MUTATIONS = [
              "the list of threads is read while threads begin and end", ("unit.measure.counters_tsan",), "tsan"),
     # -- src/piggyback
     Mutation("clock_not_carried", "src/piggyback/logical.h",
-             "    l->useful = lc_larger(l->useful, stamp->useful);\n", "",
+             "    LC_SHOW(l->useful, lc_larger(l->useful, stamp->useful));\n", "",
              "the useful clock is not carried along an edge", ("unit.piggyback.logical_clocks",)),
     Mutation("late_receives_not_read", "src/measure/clocks/backlog_progress.c",
              "    take_late();\n", "    (void)take_late;\n",

@@ -28,7 +28,7 @@
 
 struct lc_clk lc_clk = {.lock = PTHREAD_MUTEX_INITIALIZER, .memory_fd = -1, .comm = MPI_COMM_NULL};
 
-/* Useful time until now: outside MPI, spent in `node`. */
+/* Useful time until now: outside MPI, spent in `node`. With lc_clk_own_lock. */
 static inline void useful(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
     if (lc_unlikely(k->epoch != lc_clk.epoch))
         lc_clk_catch_up(k, now);
@@ -77,8 +77,10 @@ void lc_clocks_catch_up(struct lc_thread *t) {
 
 static void skip(struct lc_clk_thread *k, uint64_t ticks) {
     last_call(k);
+    lc_clk_own_lock();
     k->l.last += ticks;
     k->l.skipped += ticks;
+    lc_clk_own_unlock();
 }
 
 static void skip_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
@@ -119,7 +121,10 @@ static inline void portion(struct lc_clk_thread *k, const struct lc_call *call, 
 static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k) {
     uint64_t last = k->l.last;
     lc_clk_origins_called(k);
+    lc_clk_own_lock();
     useful(k, call->begin, lc_clk_node_before(call));
+    k->between = false;
+    lc_clk_own_unlock();
     if (k->l.longest > call->begin - last)
         k->l.node = k->l.longest_node;
     lc_clk_origins_worked(k, last, call->begin, k->l.node);
@@ -144,7 +149,10 @@ static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
         if (lc_unlikely(last - k->began >= lc_clk.past_ticks))
             lc_clk_origins_called(k);
         k->any_candidate = false;
+        lc_clk_own_lock();
         lc_logical_useful(&k->l, call->begin, lc_clk_node_before(call));
+        k->between = false;
+        lc_clk_own_unlock();
         if (lc_unlikely(call->begin - last >= lc_clk.past_ticks)) {
             lc_clk_origins_worked(k, last, call->begin, k->l.node);
             portion(k, call, last);
@@ -159,7 +167,6 @@ static __attribute__((noinline)) void begin_after(struct lc_call *call, struct l
 
 static void begin_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     (void)data;
-    k->between = false;
     k->n_blockers = 0;
     begin_after(call, k);
 }
@@ -199,19 +206,11 @@ static void end_again(struct lc_call *call, struct lc_clk_thread *k) {
     uint64_t now = lc_ticks(), own = now - call->end;
     if (own <= lc_clk.slow_ticks || k->deferred.ended) /* what is left to do has not waited */
         return;
+    lc_clk_own_lock();
     k->l.last = call->end = now;
     k->l.skipped += own;
+    lc_clk_own_unlock();
     LC_CLK_LOG("D %llu\n", (unsigned long long)own);
-}
-
-static void publish_for_new_threads(const struct lc_logical *l) {
-    struct lc_clk_first *first = &lc_clk.first;
-    for (uint32_t s = 0; s < l->vec.n_whatif; s++)
-        atomic_store_explicit(&first->whatif[s], l->vec.whatif[s], memory_order_relaxed);
-    atomic_store_explicit(&first->origin, l->origin, memory_order_relaxed);
-    /* release: who sees these sees an origin that is as old or older (begin_as_first) */
-    atomic_store_explicit(&first->useful, l->useful, memory_order_release);
-    atomic_store_explicit(&first->interval, l->interval, memory_order_release);
 }
 
 static LC_COLD void end_unusual(struct lc_call *call, struct lc_clk_thread *k) {
@@ -219,15 +218,16 @@ static LC_COLD void end_unusual(struct lc_call *call, struct lc_clk_thread *k) {
         log_call(k, call);
     if (lc_clk.finish_may_wait)
         end_again(call, k);
-    if (lc_core.multiple && k == lc_clk.threads)
-        publish_for_new_threads(&k->l);
     if (lc_clk.choose_now)
         lc_clk_choose(k, call);
 }
 
 static inline void end(struct lc_call *call, struct lc_clk_thread *k) {
+    lc_clk_own_lock();
     k->l.last = call->end;
     k->l.in_mpi += call->end - call->begin;
+    k->between = true;
+    lc_clk_own_unlock();
     k->began = call->begin;
     k->waited = call->entry->path;
 }
@@ -235,12 +235,9 @@ static inline void end(struct lc_call *call, struct lc_clk_thread *k) {
 static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     uint64_t own;
     memcpy(&own, data, sizeof own);
-    k->between = true;
     end(call, k);
     k->l.in_mpi -= own;
     k->l.skipped += own;
-    if (lc_core.multiple && k == lc_clk.threads)
-        publish_for_new_threads(&k->l);
 }
 
 /* As end_again: what is done for the clocks here is part of the call in the profile. */
@@ -276,8 +273,12 @@ void lc_clocks_call_end(struct lc_call *call) {
         end_in_backlog(call, k);
         return;
     }
-    if (lc_unlikely(call->end < k->l.last)) /* MPI_Init: the interval begins after our own work */
+    if (lc_unlikely(call->end < k->l.last)) { /* MPI_Init: the interval begins after our own work */
+        lc_clk_own_lock();
+        k->between = true;
+        lc_clk_own_unlock();
         return;
+    }
     end(call, k);
     k->deferred.ended = k->deferred.kind != LC_DEFERRED_NONE;
     if (lc_unlikely((lc_clk.log != NULL) | lc_clk.finish_may_wait | lc_clk.choose_now))
@@ -290,7 +291,9 @@ static void part(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
     last_call(k);
     uint64_t last = k->l.last;
     lc_clk_origins_called(k);
+    lc_clk_own_lock();
     useful(k, now, node);
+    lc_clk_own_unlock();
     lc_clk_origins_worked(k, last, now, k->l.node);
     if (now > last && now - last >= k->l.longest) {
         k->l.longest = now - last;
@@ -303,6 +306,7 @@ void lc_clk_worked(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
 }
 
 void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now) {
+    lc_clk_own_lock();
     uint64_t since = k->in_runtime;
     if (since < k->l.last)
         since = k->l.last;
@@ -314,8 +318,9 @@ void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now) {
     if (since < k->l.begin) /* the interval began meanwhile */
         since = k->l.begin;
     uint64_t ticks = now > since ? now - since : 0;
-    k->l.origin += ticks;
+    LC_SHOW(k->l.origin, k->l.origin + ticks);
     k->l.in_omp += ticks;
+    lc_clk_own_unlock();
 }
 
 static void part_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
@@ -421,21 +426,19 @@ void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
     }
 }
 
-/* Whoever made this thread had done the work before it. With lc_clk.lock. */
+/* Whoever made this thread had done the work before it: it begins with the clocks of the first
+ * thread, which are 0 where that one has had no event in this interval yet. That one may be in an
+ * event: each of the words is as it was before or after. With lc_clk.lock. */
 static void begin_as_first(struct lc_logical *l) {
     const struct lc_logical *of = lc_clk.threads != NULL ? &lc_clk.threads->l : NULL;
-    struct lc_clk_first *first = &lc_clk.first;
     if (of == NULL)
         return;
-    if (!lc_core.multiple) {
-        l->useful = of->useful;
-        memcpy(l->vec.whatif, of->vec.whatif, sizeof l->vec.whatif);
-        l->origin = of->origin;
-    } else if (atomic_load_explicit(&first->interval, memory_order_acquire) == l->interval) {
-        l->useful = atomic_load_explicit(&first->useful, memory_order_acquire);
-        l->origin = atomic_load_explicit(&first->origin, memory_order_relaxed);
+    l->origin = lc_min(l->origin, lc_clk.switch_ticks);
+    if (__atomic_load_n(&of->interval, __ATOMIC_RELAXED) == l->interval) {
+        l->useful = __atomic_load_n(&of->useful, __ATOMIC_RELAXED);
+        l->origin = __atomic_load_n(&of->origin, __ATOMIC_RELAXED);
         for (uint32_t s = 0; s < l->vec.n_whatif; s++)
-            l->vec.whatif[s] = atomic_load_explicit(&first->whatif[s], memory_order_relaxed);
+            l->vec.whatif[s] = __atomic_load_n(&of->vec.whatif[s], __ATOMIC_RELAXED);
     }
     l->vec.other = l->useful;
 }
@@ -493,8 +496,10 @@ void lc_clocks_thread_new(struct lc_call *call) {
 static void end_thread(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     (void)data;
     last_call(k);
+    lc_clk_own_lock();
     useful(k, call->begin, 0);
     k->between = false;
+    lc_clk_own_unlock();
 }
 
 void lc_clocks_thread_end(struct lc_call *call) {

@@ -133,7 +133,9 @@ enum { LC_UNRESOLVED = 16, LC_DONE = 64 };
 enum { LC_BLOCKERS = 32 };
 
 /* Who may touch what. Clocks that do not lag behind the program: all is the thread's own, but
- * `next`, `thread`. Where they lag (backlog.h), any thread may run this one's events:
+ * `next`, `thread`; with MPI_THREAD_MULTIPLE it changes l, between and in_runtime with lc_clk.lock
+ * (lc_clk_own_lock), since others switch measurement or begin phases. Where they lag (backlog.h),
+ * any thread may run this one's events:
  *   always the thread's    seen, claim, deferred, blocking, sync_comm, sync; no event touches them,
  *                          nor what the thread has besides (struct lc_thread, its entries)
  *   never changed          index
@@ -146,10 +148,8 @@ struct lc_clk_thread {
     struct lc_logical l;
     struct lc_thread *thread;
     uint32_t index; /* of its location */
-    /* where clocks lag behind the program: end of the last event of the program; where the clocks
-     * are, is the thread between two calls? */
-    uint64_t seen;
-    bool between;
+    uint64_t seen;  /* where clocks lag behind the program: end of the last event of the program */
+    bool between;   /* where the clocks are, is the thread between two calls? */
     uint32_t n_blockers; /* ranks whose messages the call waited for */
     uint32_t blockers[LC_BLOCKERS];
     uint32_t epoch;               /* of the intervals this thread has seen */

@@ -78,7 +78,7 @@ void lc_clk_portion(struct lc_clk_thread *k, uint32_t node, uint32_t call, uint6
         uint64_t change = p->instead[s] - ticks; /* the clocks have grown by the ticks */
         p->given[s] += p->instead[s];
         p->n_given[s]++;
-        k->l.vec.whatif[s] += change;
+        LC_SHOW(k->l.vec.whatif[s], k->l.vec.whatif[s] + change);
         k->l.own_whatif[s] += change;
     }
 }
@@ -380,7 +380,7 @@ static void choose(struct lc_clk_thread *k, const struct lc_portion_sums *sums) 
         if (lc_clk.n_whatif == 0) {
             cost_then = cost_ns();
             for (uint32_t s = 0; s < LC_WHATIF_MAX; s++) {
-                k->l.vec.whatif[s] = k->l.useful;
+                LC_SHOW(k->l.vec.whatif[s], k->l.useful);
                 k->l.own_whatif[s] = k->l.own;
             }
         }

@@ -79,25 +79,20 @@ struct lc_clk_counts {
     uint64_t edges_late, late_useful, late_whatif[LC_WHATIF_MAX];
 };
 
-/* What a new thread begins with where threads call MPI at the same time: clocks of the first one at
- * the end of its last call. */
-struct lc_clk_first {
-    _Atomic uint64_t useful, origin, whatif[LC_WHATIF_MAX];
-    _Atomic uint32_t interval;
-};
-
 struct lc_clk {
     bool ready; /* after MPI_Init: edges are possible */
     bool on;
-    bool may_defer; /* one thread only: calls may defer work */
+    _Atomic bool may_defer; /* one thread only: calls may defer work */
     /* since MPI_Init, for good: with MPI_THREAD_MULTIPLE; and where clocks lag behind the program,
      * since threads that never call MPI have regions, and may run events of one that does */
     bool threads_meet;
+    bool clocks_meet; /* the same of a thread's own clocks, which others read when they switch */
     bool backlog; /* not all ranks share memory: clocks may lag behind the program (backlog.h) */
     /* what is done at the end of a call may wait: for other threads, for MPI */
     bool finish_may_wait;
     uint32_t rank, size;
-    uint32_t epoch, n_intervals, cap_intervals; /* epoch: of intervals and phases */
+    _Atomic uint32_t epoch; /* of intervals and phases; changed with the lock, any thread asks */
+    uint32_t n_intervals, cap_intervals;
     uint64_t switch_ticks;
     uint32_t phase; /* in progress, as in stamps; 0: none */
     uint64_t phase_ticks;
@@ -154,7 +149,6 @@ struct lc_clk {
     bool fn_silent[LC_FN_COUNT];   /* MPI is to be asked nothing at its end */
     bool fn_uniform[LC_FN_COUNT]; /* collective: all members give and get as many bytes, all wait */
     struct lc_clk_thread *threads; /* the first one stays first */
-    struct lc_clk_first first;
     uint32_t n_threads;
     /* what-if */
     uint32_t n_whatif;
@@ -180,6 +174,18 @@ static inline void lc_clk_lock(void) {
 
 static inline void lc_clk_unlock(void) {
     if (lc_unlikely(lc_clk.threads_meet))
+        pthread_mutex_unlock(&lc_clk.lock);
+}
+
+/* A thread changes its own clocks: others may read them just now (intervals, phases). Where clocks
+ * lag, the queue's lock does for that. Not within lc_clk_lock. */
+static inline void lc_clk_own_lock(void) {
+    if (lc_unlikely(lc_clk.clocks_meet))
+        pthread_mutex_lock(&lc_clk.lock);
+}
+
+static inline void lc_clk_own_unlock(void) {
+    if (lc_unlikely(lc_clk.clocks_meet))
         pthread_mutex_unlock(&lc_clk.lock);
 }
 

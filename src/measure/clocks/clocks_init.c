@@ -150,6 +150,7 @@ void lc_clocks_init(struct lc_call *call) {
     for (uint32_t i = 0; i < lc_clk.size; i++)
         away |= lc_clk.areas[i].head == NULL;
     lc_clk.threads_meet = lc_core.multiple || away;
+    lc_clk.clocks_meet = lc_core.multiple && !(away && lc_clk.records);
     lc_clk.ready = true;
     adopt_threads(call);
     lc_clk.finish_may_wait = lc_core.multiple;

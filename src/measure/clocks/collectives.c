@@ -238,10 +238,10 @@ static __attribute__((noinline)) bool take_members(struct lc_clk_thread *k, stru
         phase_useful = lc_larger(phase_useful, stamp->phase == l->phase ? stamp->phase_useful : 0);
         done = entry->done < done ? entry->done : done;
     }
-    l->origin = now - lc_larger(now - l->origin, outside_omp);
+    LC_SHOW(l->origin, now - lc_larger(now - l->origin, outside_omp));
     l->phase_useful = lc_larger(l->phase_useful, phase_useful);
     seen->won = useful > l->useful;
-    l->useful = lc_larger(l->useful, useful);
+    LC_SHOW(l->useful, lc_larger(l->useful, useful));
     seen->winner = winner;
     seen->winner_rank = (uint32_t)comm->world[winner_member];
     seen->cause = cause;

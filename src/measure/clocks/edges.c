@@ -58,7 +58,7 @@ static void adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t
     for (uint32_t s = 0; s < lc_clk.n_whatif && s < (uint32_t)extra[1]; s++) {
         uint64_t theirs = lc_clk_ticks_of(extra[2 + s]);
         if (theirs > k->l.vec.whatif[s])
-            k->l.vec.whatif[s] = theirs;
+            LC_SHOW(k->l.vec.whatif[s], theirs);
     }
     if (!won)
         return;

@@ -38,8 +38,11 @@ uint32_t lc_clk_interval_now(void) {
 }
 
 bool lc_clk_is_between(const struct lc_clk_thread *k) {
-    return lc_clk.backlog ? k->between
-                          : k->thread != NULL && k->thread->depth == 0 && !k->in_runtime;
+    if (lc_clk.backlog)
+        return k->between;
+    if (lc_clk.clocks_meet)
+        return k->between && k->in_runtime == 0;
+    return k->thread != NULL && k->thread->depth == 0 && !k->in_runtime;
 }
 
 void lc_clk_interval_begin(uint64_t now, uint32_t region) {

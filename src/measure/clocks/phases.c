@@ -171,20 +171,24 @@ void lc_clk_phase_log(uint32_t region, uint64_t now) {
 
 void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call) {
     uint32_t region;
-    if (k != lc_clk.threads || !lc_clk.on || open != NULL || !region_of(call, &region))
+    if (k != lc_clk.threads || !region_of(call, &region))
         return;
     pthread_mutex_lock(&lc_clk.lock);
-    begin(region, call->begin);
-    lc_clk_catch_up(k, call->begin);
+    if (lc_clk.on && open == NULL) {
+        begin(region, call->begin);
+        lc_clk_catch_up(k, call->begin);
+    }
     pthread_mutex_unlock(&lc_clk.lock);
 }
 
 void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call) {
-    if (k != lc_clk.threads || open == NULL)
+    if (k != lc_clk.threads)
         return;
     pthread_mutex_lock(&lc_clk.lock);
-    end(call->begin);
-    lc_clk_catch_up(k, call->begin);
+    if (open != NULL) {
+        end(call->begin);
+        lc_clk_catch_up(k, call->begin);
+    }
     pthread_mutex_unlock(&lc_clk.lock);
 }
 

@@ -111,7 +111,9 @@ void lc_omp_enter(struct lc_omp_thread *o, uint64_t now) {
     if (k == NULL || k->in_runtime)
         return;
     lc_omp_worked(o, now);
+    lc_clk_own_lock();
     k->in_runtime = now;
+    lc_clk_own_unlock();
 }
 
 void lc_omp_leave(struct lc_omp_thread *o, uint64_t now) {
@@ -128,6 +130,7 @@ void lc_omp_run(struct lc_omp_thread *o, struct lc_omp_task *task) {
     o->task = task;
     if (lc_likely(lc_clk.whatif_tasks == 0) || k == NULL)
         return;
+    lc_clk_own_lock();
     for (uint32_t s = 0; s < k->l.vec.n_whatif; s++) {
         if (!(lc_clk.whatif_tasks & 1u << s))
             continue;
@@ -135,9 +138,10 @@ void lc_omp_run(struct lc_omp_thread *o, struct lc_omp_task *task) {
         raise(&o->whatif_max[s], *clock);
         if (before != NULL)
             before->whatif[s] = *clock;
-        *clock = task != NULL && task->interval == k->l.interval ? task->whatif[s] : 0;
+        LC_SHOW(*clock, task != NULL && task->interval == k->l.interval ? task->whatif[s] : 0);
     }
     k->l.stale = true;
+    lc_clk_own_unlock();
 }
 
 void lc_omp_follow(struct lc_omp_thread *o, const struct lc_omp_task *ended) {
@@ -148,9 +152,11 @@ void lc_omp_follow(struct lc_omp_thread *o, const struct lc_omp_task *ended) {
     if (ended->phase == o->task->phase)
         raise(&o->task->phase_clock, ended->phase_clock);
     lc_omp_spans_raise(o->task->spans, ended->spans);
+    lc_clk_own_lock();
     for (uint32_t s = 0; s < k->l.vec.n_whatif; s++)
         if (lc_clk.whatif_tasks & 1u << s)
-            raise(&k->l.vec.whatif[s], ended->whatif[s]);
+            LC_SHOW(k->l.vec.whatif[s], lc_larger(k->l.vec.whatif[s], ended->whatif[s]));
+    lc_clk_own_unlock();
 }
 
 void lc_omp_point_now(struct lc_omp_thread *o, uint64_t now, struct lc_omp_point *point) {
@@ -163,7 +169,9 @@ void lc_omp_point_now(struct lc_omp_thread *o, uint64_t now, struct lc_omp_point
         return;
     }
     point->late = here;
+    lc_clk_own_lock();
     lc_logical_stamp(&k->l, now, &point->stamp);
+    lc_clk_own_unlock();
     point->process = k->l.process;
     point->task = o->task != NULL ? o->task->clock : 0;
     point->phase_process = k->l.phase_process;
@@ -181,16 +189,18 @@ void lc_omp_edge(struct lc_omp_thread *o, const struct lc_omp_point *point, uint
     if (k == NULL || point->stamp.interval != k->l.interval || !k->l.interval)
         return;
     struct lc_logical *l = &k->l;
+    lc_clk_own_lock();
     bool won = lc_logical_edge(l, &point->stamp, now);
     for (uint32_t s = 0; s < l->vec.n_whatif; s++)
         if (point->whatif[s] > l->vec.whatif[s])
-            l->vec.whatif[s] = point->whatif[s];
+            LC_SHOW(l->vec.whatif[s], point->whatif[s]);
     lc_logical_adopt(l, &point->stamp, won, &lc_clk.mine);
     if (point->process > l->process)
         l->process = point->process;
     bool phase = l->phase != 0 && point->stamp.phase == l->phase;
     if (phase)
         raise(&l->phase_process, point->phase_process);
+    lc_clk_own_unlock();
     if (o->task != NULL && o->task->interval == l->interval) {
         raise(&o->task->clock, point->task);
         if (phase) {

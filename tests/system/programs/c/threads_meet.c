@@ -1,5 +1,7 @@
 /* Threads that meet in what belongs to all of them. "collectives": one thread begins nonblocking
  * collectives, another one completes them while the next ones begin on the same communicator.
+ * "switch": one thread switches measurement off and on, and starts others, while the first one
+ * sends, receives and is in regions.
  * "regions": MPI_THREAD_FUNNELED; a thread that never calls MPI is in many regions while the first
  * one sends, receives and is away from MPI. */
 #include "program.h"
@@ -68,9 +70,6 @@ static void collectives(void) {
 static void *be_in_regions(void *unused) {
     char name[32];
     (void)unused;
-    latecomer_begin("first");
-    latecomer_end("first");
-    add_to(&begun, 1);
     while (!stop)
         for (int i = 0; i < NAMES; i++) {
             snprintf(name, sizeof name, "region %d", i);
@@ -84,8 +83,6 @@ static void regions(void) {
     int to = (rank + 1) % size, from = (rank + size - 1) % size, out, in;
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, be_in_regions, NULL) == 0);
-    while (value_of(&begun) == 0) /* it is known to the tool */
-        nanosleep(&pause_time, NULL);
     for (out = 0; out < EXCHANGES; out++) {
         OK(MPI_Sendrecv(&out, 1, MPI_INT, to, 0, &in, 1, MPI_INT, from, 0, MPI_COMM_WORLD,
                         MPI_STATUS_IGNORE));
@@ -96,11 +93,49 @@ static void regions(void) {
     pthread_join(thread, NULL);
 }
 
+static void *one_message(void *unused) {
+    int out = rank, in = -1;
+    (void)unused;
+    OK(MPI_Sendrecv(&out, 1, MPI_INT, rank, 7, &in, 1, MPI_INT, rank, 7, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
+    CHECK(in == rank);
+    return NULL;
+}
+
+static void *switch_often(void *unused) {
+    (void)unused;
+    for (int i = 0; i < EXCHANGES; i++) {
+        pthread_t thread;
+        MPI_Pcontrol(0);
+        CHECK(pthread_create(&thread, NULL, one_message, NULL) == 0);
+        MPI_Pcontrol(1);
+        pthread_join(thread, NULL);
+    }
+    stop = 1;
+    return NULL;
+}
+
+static void switching(void) {
+    int to = (rank + 1) % size, from = (rank + size - 1) % size, go_on = 1, out = 0, in;
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, switch_often, NULL) == 0);
+    while (go_on) {
+        int mine = !stop;
+        latecomer_begin("exchange");
+        OK(MPI_Sendrecv(&out, 1, MPI_INT, to, 0, &in, 1, MPI_INT, from, 0, MPI_COMM_WORLD,
+                        MPI_STATUS_IGNORE));
+        latecomer_end("exchange");
+        OK(MPI_Allreduce(&mine, &go_on, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+    }
+    pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv) {
-    int funneled = argc > 1 && strcmp(argv[1], "regions") == 0;
+    const char *what = argc > 1 ? argv[1] : "collectives";
+    int funneled = strcmp(what, "regions") == 0;
     int wanted = funneled ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE;
     CHECK(start_program_threads(&argc, &argv, wanted) >= wanted);
-    (funneled ? regions : collectives)();
+    (funneled ? regions : strcmp(what, "switch") == 0 ? switching : collectives)();
     say("threads_meet %d", ROUNDS);
     return end_program();
 }
