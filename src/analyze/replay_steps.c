@@ -208,15 +208,18 @@ struct walk {
     bool in_mpi;
 };
 
-/* Where the location was longest between its last MPI call and the one that begins at the place;
- * places of a location come in the order of time. */
+/* Where the location was longest between its last MPI call and the one that begins at this time;
+ * times of a location come in order. Calls may take no time by the trace's clock: what comes after
+ * one that begins at this time is not before it. */
 static uint32_t code_before(const struct lc_trace *trace, const struct lc_loc *loc,
-                            struct lc_replay_place place, struct walk *walk) {
+                            struct lc_replay_place place, int64_t time, struct walk *walk) {
     if (walk->location != loc->id)
         *walk = (struct walk){loc->id, 0, LC_NONE, -1, false};
     for (; walk->at < place.after; walk->at++) {
         uint32_t i = walk->at;
         if (is_in_mpi(trace, loc->cnode[i])) {
+            if (loc->time[i] == time)
+                break;
             walk->in_mpi = true;
             continue;
         }
@@ -245,8 +248,8 @@ static enum lc_err place_releases(struct lc_replay *replay, struct lc_replay_rel
         bool known = i > 0 && r[-1].cause == r->cause &&
                      replay->places[i - 1].after == replay->places[i].after;
         (*by)[i] = (struct lc_replay_released_by){
-            r->step,
-            known ? (*by)[i - 1].cnode : code_before(trace, loc, replay->places[i], &walk)};
+            r->step, known ? (*by)[i - 1].cnode
+                           : code_before(trace, loc, replay->places[i], r->time, &walk)};
     }
     return LC_OK;
 }

@@ -3,7 +3,7 @@
 
 check_gains.py LATECOMER SEEDS (SEEDS: 0-19)
 
-A program is a list of steps per rank: ("work", name, ticks), ("send", to), ("recv", from), ("recv_all", from ..), ("barrier",), ("allreduce",), ("bcast", root), ("reduce", root).
+A program is a list of steps per rank: ("work", name, ticks), ("send", to), ("send_now", to), which takes no time, ("recv", from), ("recv_all", from ..), ("barrier",), ("allreduce",), ("bcast", root), ("reduce", root).
 Sends never wait. Every MPI call takes OVERHEAD besides its waiting, so that no two events that depend on each other are at the same instant.
 """
 import json
@@ -64,9 +64,9 @@ class Player:
         now = self.now[rank]
         if kind == "work":
             return self.add(rank, kind, args[0], now + args[1])
-        if kind == "send":
+        if kind in ("send", "send_now"):
             self.sent[rank, args[0]].append((now, self.before(rank)))
-            return self.add(rank, kind, "MPI_Send", now + self.overhead["MPI_Send"], args[0])
+            return self.add(rank, "send", "MPI_Send", now + (self.overhead["MPI_Send"] if kind == "send" else 0), args[0])
         if kind in ("recv", "recv_all"):
             keys, call = [(source, rank) for source in args], "MPI_Recv" if kind == "recv" else "MPI_Waitall"
             if any(self.got[key] == len(self.sent[key]) for key in keys):
@@ -215,6 +215,9 @@ def known():
            {("late_rank", "prepare"): 10 * (17 + 1200 + 11)})
     chain = [[*([("recv", r - 1)] if r else []), work, *([("send", r + 1)] if r < 3 else []), barrier] for r in range(4)]
     yield "chain", repeat(5, *chain), {("serialisation_chain", "solve"): 5 * (7 + 1200 + 5 + 11)}
+    # By the trace's clock a send takes no time, and the next receive begins at the same instant.
+    pipeline = [[*([("recv", r - 1)] if r else []), work, *([("send_now", r + 1)] if r < 3 else [])] * 2 + [barrier] for r in range(4)]
+    yield "pipeline", repeat(5, *pipeline), {("serialisation_chain", "solve"): 5 * (2 * (7 + 1200) + 11)}
     yield ("MPI itself", repeat(50, *[[("work", "solve", 50), ("allreduce",)]] * 4), {("mpi_cost", "MPI_Allreduce"): 50 * 50})
     # The message is there before the receiver comes; without the receiver's excess it waits for it.
     yield ("early message", [[("work", "solve", 1000), ("work", "other", 4000), ("send", 1), barrier], [("work", "solve", 6000), ("recv", 0), barrier]],
