@@ -47,6 +47,7 @@ struct lc_findings {
     size_t n, capacity;
     double elapsed_s; /* run time that gains refer to */
     bool from_trace;  /* an analysis took part */
+    bool has_causes;  /* code is known that others wait for, listed or not */
 };
 
 #endif

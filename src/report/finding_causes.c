@@ -384,6 +384,17 @@ static bool another_is_as_late(const struct lc_search *search, const struct caus
     return all_exact == exact && one.gain_s < 0.5 * all.gain_s;
 }
 
+/* Even work would make the run no shorter, but not to have to wait for its messages would. Only the
+ * replay of a trace tells. */
+static bool is_pipeline(const struct lc_search *search, const struct lc_finding *finding,
+                        struct lc_finding *pipeline) {
+    *pipeline = *finding;
+    pipeline->kind = lc_finding_begin(LC_PIPELINE).kind;
+    pipeline->n_ranks = 0; /* each of them, in turn */
+    return search->gains != NULL && lc_exact_gain(search, "serialisation_chain", pipeline) &&
+           !(finding->gain_s > 0.25 * pipeline->gain_s);
+}
+
 static enum lc_err judge(struct lc_search *search, const struct causes *causes,
                          const struct cause *cause, double seconds) {
     size_t n = search->view->model->n_processes;
@@ -393,9 +404,9 @@ static enum lc_err judge(struct lc_search *search, const struct causes *causes,
     int32_t rank = search->view->model->processes[late].rank;
     bool several = one && !chain && another_is_as_late(search, causes, cause, late);
     one = one && !several;
-    struct lc_finding finding = lc_finding_begin(chain ? LC_SERIALISATION_CHAIN
-                                                 : one ? LC_LATE_RANK
-                                                       : LC_IMBALANCE);
+    struct lc_finding pipeline, finding = lc_finding_begin(chain ? LC_SERIALISATION_CHAIN
+                                                           : one ? LC_LATE_RANK
+                                                                 : LC_IMBALANCE);
     finding.path = cause->path;
     finding.severity_s = seconds;
     finding.indirect_s = whole ? cause->indirect : NAN;
@@ -418,6 +429,8 @@ static enum lc_err judge(struct lc_search *search, const struct causes *causes,
                  lc_text_seconds(sum(causes->critical, n), longest), lc_text_seconds(own, most));
     }
     predict(search, causes, one && !chain ? late : LC_NONE, &finding);
+    if (!chain && whole && causes->n_ranks > 2 && is_pipeline(search, &finding, &pipeline))
+        finding = pipeline;
     copy_sites(cause, &finding);
     if (cause->by != NULL && cause->by->victim != NULL)
         finding.evidence_path = lc_view_find(search->view, cause->by->victim);
@@ -481,6 +494,7 @@ enum lc_err lc_find_causes(struct lc_search *search) {
         err = add_exact(search, &causes, analysis);
     if (err == LC_OK)
         err = add_measured(search, &causes);
+    search->found->has_causes = causes.n > 0;
     for (size_t i = 0; err == LC_OK && i < causes.n; i++) {
         double seconds = look_inside(search, &causes, &causes.list[i]);
         if (causes.partition != LC_NONE && causes.n_ranks < 2)

@@ -22,6 +22,12 @@ static const struct lc_finding_kind kinds[] = {
                                 "Let ranks start on parts of the work before the one ahead is done "
                                 "(pipelining), or break the chain of dependences.",
                                 0.02},
+    [LC_PIPELINE] = {"pipeline",
+                     "ranks wait in turn for messages sent after this: {severity} ({share} of "
+                     "all time), a pipeline that fills and empties",
+                     "Send smaller parts earlier, so that the pipeline fills sooner, let more work "
+                     "pass through it each time, or give ranks other work meanwhile.",
+                     0.02},
     [LC_PARTITION_LIMITS] =
         {"partition_limits",
          "{detail}; the other ranks wait {severity} for it ({share} of all time)",

@@ -8,6 +8,7 @@ enum lc_finding_id {
     LC_LATE_RANK,
     LC_IMBALANCE,
     LC_SERIALISATION_CHAIN,
+    LC_PIPELINE,
     LC_PARTITION_LIMITS,
     LC_MASTER_LIMITS,
     LC_NO_WORK,

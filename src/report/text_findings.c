@@ -9,6 +9,7 @@
 #include "report/text_parts.h"
 
 enum { MOST_LISTED = 64, NUMBERS = 16 };
+static const double much_waiting = 0.05; /* share of the time */
 
 /* "1.23 s (12 %)" of the run time. */
 static const char *gain_of(const struct lc_findings *findings, const struct lc_finding *finding,
@@ -106,10 +107,16 @@ static enum lc_err print_list(const struct lc_text *text, const struct lc_findin
     return err;
 }
 
-static void say_nothing_found(const struct lc_text *text) {
+static void say_nothing_found(const struct lc_text *text, bool has_causes) {
     const struct lc_sums *sums = text->sums;
     if (sums->estimated)
         fprintf(text->out, "  waits are estimated only: who was late was not measured\n");
+    else if (has_causes && sums->total_waiting > much_waiting * sums->total_time)
+        fprintf(text->out,
+                "  no single cause: %.1f %% of the time is waiting, but without any one of its\n"
+                "  causes the run would hardly be shorter; who is late: --only %s\n",
+                lc_text_share(sums->total_waiting, sums->total_time),
+                lc_view_is_analysis(text->view) ? "causes" : "late");
     else
         fprintf(text->out, "  nothing exceeds the accuracy of this measurement\n");
 }
@@ -120,7 +127,7 @@ static enum lc_err print_findings(const struct lc_text *text, size_t most, bool 
     size_t n = findings->n < most ? findings->n : most;
     lc_text_heading(text, "Findings", "what the run would save without each, largest first");
     if (findings->n == 0)
-        say_nothing_found(text);
+        say_nothing_found(text, findings->has_causes);
     enum lc_err err = print_list(text, findings, n, at_length);
     if (err == LC_OK && findings->n > n)
         fprintf(text->out, "  .. and %zu more: --only findings\n", findings->n - n);

@@ -27,19 +27,20 @@ class Kernel(NamedTuple):
     code: str         # of the call path that costs most
     least: float      # its share of all costs, in both models
     late: tuple       # ranks that cost most, in both models; (): not the same ones, or several alike
+    finding: str      # the kind of the first one
     found: str        # for people
 
 
 KERNELS = {
-    "stencil": Kernel((20, 32, 10000), "Jacobi on a torus, one corner of which has more work", "react", 0.99, (0,),
+    "stencil": Kernel((20, 32, 10000), "Jacobi on a torus, one corner of which has more work", "react", 0.99, (0,), "late_rank",
                      "rank 0 has all that reacts: a wave of waiting leaves it, one rank further each step, until the next sum; both models blame it alone, since those between have no more work than others"),
-    "wavefront": Kernel((1, 32, 10000), "eight sweeps through a box, as Sweep3D", "sweep", 0.99, (),
+    "wavefront": Kernel((1, 32, 10000), "eight sweeps through a box, as Sweep3D", "sweep", 0.99, (), "pipeline",
                      "pipelines that fill from each corner: four fifths of the waiting are inherited; no rank is late alone, all costs are in `sweep`"),
-    "multigrid": Kernel((4, 64, 10000), "V-cycles whose coarsest level is solved by one rank", "solve_alone", 0.9, (0,),
+    "multigrid": Kernel((4, 64, 10000), "V-cycles whose coarsest level is solved by one rank", "solve_alone", 0.9, (0,), "late_rank",
                      "all wait at MPI_Scatter for the coarsest level, which rank 0 solves alone; nothing is passed on, so the models agree"),
-    "block_tridiagonal": Kernel((4, 32, 10000), "lines of 2 x 2 blocks eliminated from rank to rank, as BT", "eliminate", 0.5, (),
+    "block_tridiagonal": Kernel((4, 32, 10000), "lines of 2 x 2 blocks eliminated from rank to rank, as BT", "eliminate", 0.5, (), "pipeline",
                      "pipelines that fill and empty four times a step: what wait-first moves from code to earlier waiting is most here, as with BT in the thesis"),
-    "conjugate_gradient": Kernel((30, 1024, 1000), "products and sums by exchanges of pairs, as CG", "multiply", 0.99, (0,),
+    "conjugate_gradient": Kernel((30, 1024, 1000), "products and sums by exchanges of pairs, as CG", "multiply", 0.99, (0,), "late_rank",
                      "the dense eighth of the matrix is on two ranks, which are late in every product; more than half of the waiting passes through the exchanges"),
 }
 
@@ -107,6 +108,9 @@ def faults(name, found):
         if kernel.late and first not in kernel.late:
             yield f"{key}: rank {first} costs most, not {kernel.late}"
     yield from (found.text() for found in found.estimates if not found.holds())
+    findings = [(finding["kind"], (finding["callpath"] or "").split("/")[-1]) for finding in analysis["findings"]]
+    if findings[:1] != [(kernel.finding, kernel.code)]:
+        yield f"findings {findings}, not first {kernel.finding} in {kernel.code}"
     if models["short_term"]["shifted_to_long_term"] < -1e-9:
         yield f"wait-first makes fewer costs long-term: {models['short_term']}"
 

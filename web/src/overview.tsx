@@ -64,11 +64,13 @@ export function FindingItem(props: { finding: Finding; result: Result; nav: Navi
 export function Findings(props: { result: Result; nav: Navigation }): JSX.Element {
   const { result, nav } = props;
   const other = result.profile.json.findings_waitfirst;
+  const hasCauses = (result.profile.json.result.late ?? []).length > 0 || result.rootCauses.length > 0;
+  const waiting = hasCauses ? waitingShare(result) : 0;
   const findings = (waitFirst(nav.state) && other) || result.profile.json.result.findings;
   return (
     <Section title="Findings" note="what the run would save without each, largest first">
       {other && <ModelChoice nav={nav} />}
-      {findings.length === 0 && <p class="empty">Nothing above the accuracy of this measurement.</p>}
+      {findings.length === 0 && <p class="empty">{waiting > 0.05 ? `No single cause: ${percent(waiting)} of the time is waiting, but without any one of its causes the run would hardly be shorter.` : "Nothing above the accuracy of this measurement."}</p>}
       <ol class="findings">{findings.map((finding) => <FindingItem finding={finding} result={result} nav={nav} />)}</ol>
     </Section>
   );
@@ -105,6 +107,12 @@ interface RankRow {
   mpi: number;
   waiting: number;
   unknown: boolean;
+}
+
+/** Of the time of all locations. */
+function waitingShare(result: Result): number {
+  const rows = rankRows(result);
+  return rows.reduce((sum, r) => sum + r.waiting, 0) / Math.max(rows.reduce((sum, r) => sum + r.time, 0), 1e-300);
 }
 
 /** Time, time in MPI, waiting per location, from the totals of the JSON. */

@@ -188,6 +188,9 @@ def replayed(**then):
 is_close(replayed(late_rank=1.3, imbalance=1.5), kind="late_rank", gain_s=0.7, gain_low_s=0.7, gain_high_s=0.7, gain_by="replay of the trace without this cause")
 is_close(replayed(late_rank=1.9, imbalance=1.5), kind="imbalance", gain_s=0.5)
 is_close(replayed(imbalance=1.5), kind="late_rank", gain_s=0.8)
+# Neither the late rank nor even work would save much, but not to wait for messages of the code: a pipeline.
+is_close(replayed(late_rank=1.98, imbalance=1.99, serialisation_chain=1.4), kind="pipeline", gain_s=0.6, severity_s=2.4, n_ranks=0, gain_by="replay of the trace without this cause")
+is_close(replayed(late_rank=1.7, imbalance=1.8, serialisation_chain=1.4), kind="late_rank", gain_s=0.3)
 make(analysis, "late/analysis.cubex")
 with open("late/analysis.cubex", "r+b") as file:
     file.truncate(1000)
@@ -218,6 +221,12 @@ for wanted in ("1 s (50 %)      rank 3 is late: others wait 3 s for it (37.5 % o
                "Heaviest call paths", "  main/work ", "show --full late`; in parts: --only", "run with `latecomer run --trace`"):
     check(wanted in text, f"the first screen lacks '{wanted}':\n{text}")
 check("nothing exceeds the accuracy of this measurement" in run("show", "calm"), "no findings")
+# Much waiting of which no cause is known that would make the run shorter: it is said, and not that nothing was measured.
+check(findings("pipeline", result([1.0] * 4, [1.0] * 4, [0.25] * 4, cores=[1]), *((r, 1.0) for r in range(4))) == [], "nothing that would make the run shorter")
+text = " ".join(run("show", "pipeline").split())
+check("no single cause: 50.0 % of the time is waiting, but without any one of its causes the run would hardly be shorter; who is late: --only late" in text, f"a pipeline:\n{text}")
+make(result([1.0] * 4, [1.0] * 4, [0.25] * 4, cores=[1]), "unknown/profile.cubex")
+check("nothing exceeds the accuracy of this measurement" in run("show", "unknown"), "nothing is said of causes that are not known")
 
 # Colour and characters of the terminal.
 check("\033" not in text and "\033[1m" in run("show", "--color", "always", "late"), "colour only when asked for, or on a terminal")
