@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -61,10 +63,23 @@ enum { WORD_STOP, WORD_SYNC, WORD_SLACK, WORD_WINDOW, WORD_START, WORDS };
 enum { GO_ON, STOP_REPS, STOP_PRECISION, STOP_TIME, STOP_INTERRUPTED };
 static const char *const reasons[] = {"", "repetitions", "precision", "time", "interrupted"};
 
+/* Where all ranks fail alike, one of them says so: the first to leave its exit code. True also
+ * where no command waits for it. */
+static bool speaks_for_all(const struct lc_harness *h) {
+    struct stat info;
+    int fd = h->status[0] != '\0' ? open(h->status, O_WRONLY | O_CLOEXEC) : -1;
+    bool first = fd < 0 || flock(fd, LOCK_EX) != 0 || fstat(fd, &info) != 0 || info.st_size == 0;
+    if (first)
+        lc_harness_tell(h, 1);
+    if (fd >= 0)
+        close(fd); /* and the lock is gone */
+    return first;
+}
+
 void lc_harness_abort(struct lc_harness *h, const char *what) {
-    lc_complain("%s", what);
+    if (speaks_for_all(h))
+        lc_complain("%s", what);
     (void)lc_part_flush(&h->part);
-    lc_harness_tell(h, 1);
     MPI_Abort(MPI_COMM_WORLD, 1);
     abort();
 }

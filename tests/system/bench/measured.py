@@ -160,6 +160,34 @@ def ranks_of(values):
     return [order.index(v) + (order.count(v) - 1) / 2 for v in values]
 
 
+def coefficient(x, y):
+    if len(x) < 3 or len(set(x)) < 2 or len(set(y)) < 2:
+        return None
+    return statistics.correlation(x, y)
+
+
+def coefficients(name, one):
+    """Of each counter by category, computed again: over all repetitions it misleads."""
+    for counter, about in one["counters"].items():
+        counted = about["series"] == "counted"
+        runs, kinds = (one["counted"]["runs_ns"], one["counted"]["category"]) if counted else (one["runs_ns"], one["category"])
+        warm = [run for run, kind in zip(runs, kinds) if kind == "warmup"]
+        slow = 2 * statistics.median(warm) if warm else 0  # what would be an outlier later
+        groups = {"all": lambda kind, run: True, "warmup_good": lambda kind, run: kind == "good" or kind == "warmup" and run < slow,
+                  **{wanted: lambda kind, run, wanted=wanted: kind == wanted for wanted in ("first", "warmup", "outlier", "good")}}
+        for group, belongs in groups.items():
+            points = [(value, run) for value, run, kind in zip(about["values"], runs, kinds) if belongs(kind, run)]
+            x, y = ([float(point[i]) for point in points] for i in range(2))
+            for what, expected in (("pearson", coefficient(x, y)), ("spearman", coefficient(ranks_of(x), ranks_of(y)) if len(x) > 2 else None)):
+                found = about[what][group]
+                check(found is None if expected is None else found is not None and abs(found - expected) < 1e-6, f"{name}: {counter}: {what} of {group}: {found}, {expected} expected")
+
+
+def correlated():
+    for directory, name in (("all", "MPI_Allreduce-64"), ("all", "MPI_Alltoall-64"), ("eight", "MPI_Alltoall-8"), ("ring", "MPI_Bcast-65536")):
+        coefficients(f"{directory}/{name}", fingerprint(directory, name))
+
+
 def probed():
     """A library with probes, preloaded: every third repetition wastes 20 ms in one of them, more than a scheduler takes away."""
     done = bench("MPI_Allreduce", "--reps", "90", "--time", "60", "--sync", "barrier", "--counters", "probes", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "probed",
@@ -287,10 +315,12 @@ def lacking():
 
 def failing():
     """The 71st call fails, or rank 1 dies in it: two batches of 32 that lasted longer than what is not yet written are kept."""
-    for how, words in (("PROBED_FAILS", "what was measured so far is kept"), ("PROBED_DIES", "stopped early")):
+    for how, words, said in (("PROBED_FAILS", "what was measured so far is kept", 2), ("PROBED_DIES", "stopped early", 1)):
         done = bench("MPI_Exscan", "--reps", "500", "--time", "100", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "-o", how,
                      env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SCAN_US="10000", **{how: "1"}))
+        lines = done.stderr.splitlines()
         check(done.returncode == 1 and words in done.stderr, f"{how}: exit {done.returncode}: {done.stderr}")
+        check(len(lines) == said and all(line.startswith("latecomer: bench: ") for line in lines), f"{how}: what happened, and where the result is: {lines}")
         one = fingerprint(how, "MPI_Exscan-8")
         check(len(one["runs_ns"]) == 64 and any("the job died" in line for line in one["warnings"]), f"{how}: {len(one['runs_ns'])} {one['warnings']}")
 
@@ -356,7 +386,7 @@ def mistakes():
 def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
-    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, samples, layers, shared_ring, counted, mpi_variables, lacking, failing, papi, precise, some_ranks, mistakes):
+    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, samples, layers, shared_ring, correlated, counted, mpi_variables, lacking, failing, papi, precise, some_ranks, mistakes):
         begin = time.time()
         part()
         print(f"{part.__name__}: {time.time() - begin:.1f} s")
