@@ -299,8 +299,8 @@ static enum lc_err judge_elf(struct lc_checkup *f, const struct lc_program *prog
                    "-fasynchronous-unwind-tables, or use --callpath=caller"));
     if (program->uses_openmp)
         LC_TRY(add(f, LC_VERDICT_NOTE, "OpenMP",
-                   "used: measured where the runtime is LLVM's; programs built for libgomp run on "
-                   "it if it is installed (run --openmp=native keeps libgomp)"));
+                   "used: measured on the runtime that the program brings, GCC's or LLVM's (run "
+                   "--openmp=libomp puts LLVM's in place of GCC's)"));
     return LC_OK;
 }
 

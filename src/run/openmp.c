@@ -164,7 +164,7 @@ static bool tools_are_disabled(void) {
 
 bool lc_openmp_is_native(void) {
     const char *option = lc_run_option_text("openmp");
-    return option != NULL && strcmp(option, "native") == 0 && !tools_are_disabled();
+    return (option == NULL || strcmp(option, "libomp") != 0) && !tools_are_disabled();
 }
 
 enum lc_err lc_openmp_choose(const struct lc_program *program, char **library, char *why) {

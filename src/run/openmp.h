@@ -1,6 +1,7 @@
-/* On which OpenMP runtime a program runs. Only LLVM's tells tools (OMPT) what it does; it also
- * has the functions that GCC compiles calls of, so a program built for libgomp can run on it,
- * unchanged: it is preloaded, and its functions are found before libgomp's. */
+/* On which OpenMP runtime a program runs: its own. LLVM's tells tools (OMPT) what it does; of GCC's
+ * the preloaded library sees the calls. With --openmp=libomp a program built for libgomp runs on
+ * LLVM's, which has the functions that GCC compiles calls of: it is preloaded, and its functions
+ * are found before libgomp's. */
 #ifndef LC_RUN_OPENMP_H
 #define LC_RUN_OPENMP_H
 

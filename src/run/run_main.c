@@ -42,7 +42,7 @@ static const char *why_unmeasured(const struct lc_program *program) {
     return NULL;
 }
 
-/* OpenMP is measured where its runtime reports to tools; the one line about it. */
+/* Which OpenMP runtime is measured; the one line about what is not as usual. */
 static void choose_openmp(struct lc_run *run) {
     char why[256];
     run->native_openmp = lc_openmp_is_native();
@@ -59,9 +59,7 @@ static void choose_openmp(struct lc_run *run) {
     if (why[0] != '\0')
         lc_say("OpenMP is not measured: %s", why);
     else if (run->openmp != NULL)
-        lc_say("OpenMP runs on %s instead of libgomp, which does not report to tools "
-               "(--openmp=native keeps libgomp)",
-               run->openmp);
+        lc_say("OpenMP runs on %s instead of libgomp, as asked (--openmp=libomp)", run->openmp);
 }
 
 /* Decides whether and where to measure; what stands in the way is said once, by rank 0. */

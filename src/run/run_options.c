@@ -46,7 +46,9 @@ const struct lc_run_option lc_run_options[] = {
      "auto|shm|mpi", false},
     {"dump-every", "SECONDS", 266, "Save what is known so far every SECONDS", NULL, false},
     {"openmp", "HOW", 275,
-     "Programs built with GCC: on LLVM's OpenMP runtime (libomp, auto), or on their own (native)",
+     "Programs built with GCC: on their own OpenMP runtime (native, the default; auto is the "
+     "same), "
+     "or on LLVM's (libomp)",
      "auto|libomp|native", false},
     {"quiet", NULL, 0, "No messages (-q of all commands)", NULL, false},
     {NULL, NULL, 0, NULL, NULL, false},

@@ -29,6 +29,11 @@ def run(program, *words, options=(), before=(), **variables):
     return done, said, json.loads(show.stdout) if show.returncode == 0 else None
 
 
+def exchanged(program, *words, **more):
+    """On LLVM's runtime in place of GCC's."""
+    return run(program, *words, options=["--openmp=libomp"], **more)
+
+
 def build(name, text, *options):
     with open(f"{name}.c", "w", encoding="ascii") as file:
         file.write(text)
@@ -40,16 +45,16 @@ def measured(result):
     return result is not None and "openmp_runtime" in result["meta"]
 
 
-def test_auto():
-    done, said, result = run(PROGRAM, "serial", "2")
-    check(done.returncode == 0 and measured(result) and result["meta"]["threads"] == [2], f"{done} {result and result['meta']}")
+def test_exchange():
+    done, said, result = exchanged(PROGRAM, "serial", "2")
+    check(done.returncode == 0 and measured(result) and "LLVM" in result["meta"]["openmp_runtime"] and result["meta"]["threads"] == [2], f"{done} {result and result['meta']}")
     check("instead of libgomp" in said[0] and len(said) == 2, done.stderr)
 
 
 def test_no_hints():
     """LLVM's runtime prints hints that libgomp has not (run() checks that stderr has lines of the tool only)."""
     nested = build("nested", "#include <omp.h>\nint main(void) {\n  omp_set_nested(1);\n#pragma omp parallel\n  ;\n  return 0;\n}\n", "-Wno-deprecated-declarations")
-    done, _, result = run(nested)
+    done, _, result = exchanged(nested)
     check(done.returncode == 0 and measured(result), f"{done}")
 
 
@@ -59,10 +64,10 @@ def on_its_own(done, said, result, threads):
 
 
 def test_native():
+    on_its_own(*run(PROGRAM, "serial", "2"), 2)
     on_its_own(*run(PROGRAM, "serial", "2", options=["--openmp=native"]), 2)
+    on_its_own(*run(PROGRAM, "serial", "2", options=["--openmp=auto"]), 2)
     on_its_own(*run(PROGRAM, "serial", "2", LATECOMER_OPENMP="native"), 2)
-    done, said, result = run(PROGRAM, "serial", "2", options=["--openmp=libomp"])
-    check(done.returncode == 0 and "LLVM" in result["meta"]["openmp_runtime"] and "instead of libgomp" in said[0], f"{done}")
     check(run(PROGRAM, options=["--openmp=other"])[0].returncode == 2, "usage")
 
 
@@ -72,7 +77,8 @@ def test_disabled():
 
 
 def test_other_tool():
-    done, said, result = run(PROGRAM, "serial", "2", OMP_TOOL_LIBRARIES="/nowhere/tool.so")
+    on_its_own(*run(PROGRAM, "serial", "2", OMP_TOOL_LIBRARIES="/nowhere/tool.so"), 2)
+    done, said, result = exchanged(PROGRAM, "serial", "2", OMP_TOOL_LIBRARIES="/nowhere/tool.so")
     check(done.returncode == 0 and not measured(result) and any("another tool" in line for line in said), f"{done}")
 
 
@@ -89,6 +95,8 @@ int main(void) { static long line[8];
   printf("%ld\\n", line[7]); return 4; }
 """)
     done, said, result = run(program)
+    check(done.returncode == 4 and done.stdout == "28\n" and measured(result), f"{done}")
+    done, said, result = exchanged(program)
     check(done.returncode == 4 and done.stdout == "28\n" and not measured(result), f"{done}")
     check("doacross" in said[0] and "OpenMP is not measured" in said[0], done.stderr)
 
@@ -106,6 +114,8 @@ def test_taskwait_depend():
   return x; }
 """)
     done, said, result = run(program)
+    check(done.returncode == 4 and measured(result), f"{done}")
+    done, said, result = exchanged(program)
     check(done.returncode == 4 and not measured(result), f"{done}")
     check("it calls GOMP_taskwait_depend, on which" in said[0] and "OpenMP is not measured" in said[0], done.stderr)
 
@@ -126,9 +136,9 @@ def keeps_its_own(done, said, result, reason):
 
 
 def test_both_runtimes():
-    _, said, _ = run(PROGRAM, "serial", "2")
+    _, said, _ = exchanged(PROGRAM, "serial", "2")
     library = said[0].split("runs on ")[1].split()[0]
-    keeps_its_own(*run(build("both", REGION, "-lgomp", "-Wl,--no-as-needed", library)), "both libgomp and LLVM's")
+    keeps_its_own(*exchanged(build("both", REGION, "-lgomp", "-Wl,--no-as-needed", library)), "both libgomp and LLVM's")
     subprocess.run([CC, "-g", "-O1", "-fopenmp", "-c", "both.c"], check=True)
     subprocess.run([CC, "both.o", "-o", "llvm_first", "-Wl,--no-as-needed", library, "-lgomp"], check=True)
     done, said, result = run(os.path.abspath("llvm_first"))
@@ -140,7 +150,7 @@ def test_lacks_functions():
     with open("nothing.c", "w", encoding="ascii") as file:
         file.write("int nothing;\n")
     subprocess.run([CC, "-shared", "-fPIC", "-Wl,-soname,libomp.so.5", "-o", "other/libomp.so.5", "nothing.c"], check=True)
-    keeps_its_own(*run(build("region", REGION), LD_LIBRARY_PATH=os.path.abspath("other")), "it calls GOMP_parallel, which LLVM's")
+    keeps_its_own(*exchanged(build("region", REGION), LD_LIBRARY_PATH=os.path.abspath("other")), "it calls GOMP_parallel, which LLVM's")
 
 
 PYTHON_USES = """import ctypes, os, sys
@@ -194,11 +204,11 @@ def test_unknown_calls():
 
 def test_no_libomp():
     """In a namespace of its own in which the folder of the library is empty."""
-    program, (_, said, _) = build("region", REGION), run(PROGRAM, "serial", "2")
+    program, (_, said, _) = build("region", REGION), exchanged(PROGRAM, "serial", "2")
     folder = os.path.dirname(os.path.realpath(said[0].split("runs on ")[1].split()[0]))
     hide = ["unshare", *(["-m"] if os.geteuid() == 0 else ["-rm"]), "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', folder]
     if folder.startswith("/usr/lib/llvm") and subprocess.run([*hide, "true"], check=False, capture_output=True).returncode == 0:
-        keeps_its_own(*run(program, before=hide), "LLVM's runtime is not installed")
+        keeps_its_own(*exchanged(program, before=hide), "LLVM's runtime is not installed")
     else:
         print("left out: a program without libomp (no namespaces here)")
         LEFT_OUT.append("libomp")
@@ -215,7 +225,9 @@ def test_libgomp_inside():
 
 def test_own_tool():
     program = build("tool", REGION + "void *ompt_start_tool(unsigned v, const char *r) { (void)v; (void)r; return 0; }\n", "-rdynamic")
-    keeps_its_own(*run(program), "a tool for OpenMP of its own")
+    keeps_its_own(*exchanged(program), "a tool for OpenMP of its own")
+    done, said, result = run(program)
+    check(done.returncode == 4 and done.stdout == "2\n" and measured(result) and len(said) == 1, f"{done}")
 
 
 def test_children():
