@@ -232,7 +232,7 @@ static void copy_task(void *to, void *from) {
         memcpy(given->data, given->words, sizeof given->words[0]);
     if (given->copy != NULL)
         given->copy(task->data, given->data);
-    else if (given->bytes > 0)
+    else if (given->bytes > 0 && given->data != NULL)
         memcpy(task->data, given->data, given->bytes);
     create_task(task);
 }
