@@ -433,7 +433,7 @@ static enum lc_err run_and_collect(struct lc_words *words, bool launched,
                         json_real((double)(ended.tv_sec - begun.tv_sec) +
                                   1e-9 * (double)(ended.tv_nsec - begun.tv_nsec)));
     enum lc_err err = finish(directory, settings, result);
-    if (err == LC_OK && w->page && lc_report_benchmark(directory) != LC_OK)
+    if (err == LC_OK && w->page != NULL && w->page(directory) != LC_OK)
         lc_complain("bench: no page: %s", lc_err_text());
     if (err != LC_OK && interrupted)
         err = lc_fail(LC_ERR_NOT_FOUND, "bench: stopped early: nothing was measured yet");

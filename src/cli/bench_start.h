@@ -17,9 +17,10 @@ struct lc_bench_wishes {
     uint64_t reps, every, seed; /* 0: default; every: of counters */
     double seconds, precision;
     long ranks, root;
-    bool in_place, less_empty, page; /* page: report.html in the result */
-    bool audit;                      /* tell what measuring itself does: `empty` is measured, too */
-    bool samples;                    /* of where the operation spends its time */
+    bool in_place, less_empty;
+    enum lc_err (*page)(char *directory); /* makes report.html in the result; or NULL */
+    bool audit;       /* tell what measuring itself does: `empty` is measured, too */
+    bool samples;     /* of where the operation spends its time */
     bool one_of_many; /* launches: what is to be said of them is said by who starts them */
 };
 

@@ -404,7 +404,7 @@ static enum lc_err measure(const struct settings *s, const char *operations, int
     wishes.operations = operations;
     wishes.bytes = sizes;
     wishes.output = s->output;
-    wishes.page = true;
+    wishes.page = lc_report_benchmark;
     enum lc_err err = lc_bench_start(&wishes, &result, code);
     const struct lc_fingerprint *only = NULL;
     size_t shown = 0;
