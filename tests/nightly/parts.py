@@ -85,7 +85,7 @@ def seeds(tests):
     for compiler in ("gcc", "clang", "native"):
         base = f"openmp.random_many.{compiler}"
         kinds.append(t.drawn(base, 10, t.end_of(base, 2), pair))
-    kinds.append(t.drawn("sim.truth", 100, t.end_of("sim.truth", 2), pair))
+    kinds.append(t.drawn("sim.truth", 1000, t.end_of("sim.truth", 2), (*pair, "10", "2")))
     kinds.append(t.drawn("sim.faults", 100, t.end_of("sim.faults", 3), (*pair, "1")))
     kinds.append(t.drawn("sim.clocks", 100, t.end_of("sim.clocks", 2), pair))
     base = "analysis.root_causes.random_all"

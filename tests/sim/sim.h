@@ -41,6 +41,7 @@ struct sim_task {
     bool naps;         /* outside of MPI */
     bool looks;        /* looks for something in vain, see sim_poll */
     int polls, missed; /* looks in vain so far; those before the call that it is in */
+    int reads;         /* of the clock by the program, without another call */
     char where[48];    /* the call that it is in */
 };
 

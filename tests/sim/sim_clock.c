@@ -4,6 +4,7 @@
 #include "sim_interpose.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -70,10 +71,13 @@ static uint64_t read_clock(void *return_address, bool stamp) {
         self->clock++;
     if (tool && stamp)
         return local(self->clock);
-    if (self->polls + 1 >= SIM_POLLS)
+    int *n = tool ? &self->polls : &self->reads; /* looks of the tool are not the program's */
+    if (*n + 1 < SIM_POLLS) {
+        ++*n;
+    } else {
+        self->polls = self->polls > *n ? self->polls : *n;
         sim_poll();
-    else
-        self->polls++;
+    }
     return sim_is_on() ? local(self->clock) : self->clock;
 }
 
@@ -106,7 +110,7 @@ time_t time(time_t *out) {
 
 static void nap_until(uint64_t at) {
     struct sim_task *self = sim_self();
-    self->polls = 0;
+    self->polls = self->reads = 0;
     self->naps = true;
     sim_yield(at > self->clock ? at : self->clock);
     self->naps = false;
@@ -177,8 +181,17 @@ static struct thread *find_thread(pthread_t id) {
     return t;
 }
 
-static void thread_ends(void *unused) {
-    (void)unused;
+/* It keeps its turn until the others' destructors have run, those of the tool among them: ours
+ * comes to an end in the last round. */
+static pthread_key_t ending;
+
+static void thread_ends(void *round) {
+    if ((intptr_t)round < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        pthread_setspecific(ending, (void *)((intptr_t)round + 1));
+        return;
+    }
+    if (!sim_is_on())
+        return;
     for (struct thread *t = threads; t != NULL; t = t->next)
         if (t->task == sim_self()) {
             t->ended_at = t->task->clock;
@@ -187,15 +200,17 @@ static void thread_ends(void *unused) {
     sim_end(sim_self());
 }
 
+__attribute__((constructor)) static void make_key(void) {
+    if (pthread_key_create(&ending, thread_ends) != 0)
+        sim_fail("no thread-specific data left");
+}
+
 static void *begin_thread(void *argument) {
     struct start start = *(struct start *)argument;
-    void *result;
     free(argument);
     sim_become(start.task);
-    pthread_cleanup_push(thread_ends, NULL); /* also when it ends by pthread_exit */
-    result = start.run(start.argument);
-    pthread_cleanup_pop(1);
-    return result;
+    pthread_setspecific(ending, (void *)1);
+    return start.run(start.argument);
 }
 
 int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*run)(void *),

@@ -11,7 +11,7 @@
  * LOG.RANK has one line for each MPI call: C THREAD FUNCTION BEGIN END PATH, times by the clock.
  * PATH is every function from main, or the first one of the thread, to the caller of MPI:
  * NAME:ACTIVATION, the same number for the same return address at the same place on the stack.
- * Before it what the call did:
+ * X THREAD TIME: a further thread ends. Before a call what it did:
  *   S NUMBER TO MODE BYTES REQUEST   a send: its number on this rank; REQUEST -1: complete in this
  *                                    call
  *   P REQUEST [any]                  a receive is posted; REQUEST -1: complete in this call; any:
@@ -511,6 +511,8 @@ static void *worker(void *argument) {
     common = one->common;
     own = one->own;
     motifs(one->place);
+    if (thread > 0)
+        fprintf(out, "X %d %lld\n", thread, now());
     return NULL;
 }
 

@@ -1,9 +1,10 @@
-"""Random programs on the simulated MPI under the tool, the result against the truth: sim_truth.py LATECOMER SIM-MPIRUN SIM-RANDOM FIRST LAST
+"""Random programs on the simulated MPI under the tool, the result against the truth:
+sim_truth.py LATECOMER SIM-MPIRUN SIM-RANDOM FIRST LAST [PROGRAMS [JOBS]]
 
-Seeds FIRST to LAST, a few programs in one launch. For each launch: visits, times, wait states and who was late, per call path; the critical path, also of
-what-if scenarios, and the factors, within 1 ns. Of every fifth a trace is written, too, and analysed: waiting, delay costs in both models, classification, the
-critical path and its indicators. Some are on several nodes, within the bounds that the result states; some have several threads a rank. What fails is made
-smaller, and printed as a line for FOUND."""
+Seeds FIRST to LAST, PROGRAMS in one launch, JOBS launches at a time. For each launch: visits, times, wait states and who was late, per call path; who waited for
+whom and sent how much; the critical path by call path, its length also of what-if scenarios, and the factors, within 1 ns. Of every fifth a trace is written,
+too, and analysed: waiting, delay costs in both models, classification, the critical path and its indicators. Some are on 2 to 8 nodes, within the bounds that
+the result states; some have several threads a rank. What fails is made smaller, and printed as a line for FOUND."""
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import tarfile
 import tempfile
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,15 +26,18 @@ FUNCTIONS = ("alpha", "beta", "gamma_rays", "ring", "stencil", "wavefront", "mas
 ANALYSED = ("mpi_late", "mpi_wait", "mpi_barrier", "mpi_early", "mpi_mgmt", "mpi_finalize_wait", "delay", "critical", "non_critical", "intra", "inter")
 POLLS = 50  # of the tool's own in a call between nodes, at 1 ns
 OWN_WORK_NS = 1000  # docs/clocks.md: shorter work of the tool at the end of a call is the program's
+PATH_ENTRIES = 64  # of the critical path that are kept apart
 THREADS = "begin_thread/"  # of the simulation, in which threads start: before the function of the program
 PHASES = 12  # of sim_random.c
-PROGRAMS = 3  # of a launch
+PROGRAMS = 3  # of a launch, unless told
 BLAME_ROWS = 64  # that a result has, the largest
 NETWORKS = [[], ["--random"], ["--random", "--jitter", "3000"], ["--random", "--eager", "0"], ["--latency", "20000", "--ns-per-kib", "300", "--lazy"],
             ["--worst"], ["--random", "--worst"]]
-# Two nodes: far apart, with clocks of their own; no MPI makes small messages between nodes wait.
-NODES = [["--nodes", "2", "--node-latency", "20000", "--offset", "3000000", "--drift", "20000"],
-         ["--nodes", "2", "--node-latency", "50000", "--random", "--eager", "16384", "--call", "0"]]
+# Several nodes: far apart, with clocks of their own; no MPI makes small messages between nodes wait.
+NODES = [["--node-latency", "20000", "--offset", "3000000", "--drift", "20000"],
+         ["--node-latency", "50000", "--random", "--eager", "16384", "--buffer", "1000000", "--call", "0"],
+         ["--node-latency", "100000", "--offset", "3000000", "--drift", "5000", "--wobble", "10000", "--shape", "tree", "--lazy"]]
+MOST_NODES = (2, 2, 4, 8)
 ENDS = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}  # in which the tool begins and ends
 METRICS = ["mpi_latesender", "mpi_latereceiver", "mpi_barrier_wait", "mpi_wait_nxn", "mpi_latebroadcast", "mpi_earlyreduce", "mpi_earlyscan",
            "mpi_mgmt_comm_wait", "mpi_finalize_wait"]
@@ -50,6 +55,11 @@ class Case(NamedTuple):
     def nodes(self):
         return int(self.words[self.words.index("--nodes") + 1]) if "--nodes" in self.words else 1
 
+    def wobble_ns(self):
+        """By how much clocks of two nodes get apart and together again, unseen: up to 10 ms by that much (sim_clock.c)."""
+        ppb = int(self.words[self.words.index("--wobble") + 1]) if "--wobble" in self.words else 0
+        return 2 * 10_000_000 * ppb / 1e9
+
     def what_if(self):
         """Two scenarios, drawn from the seed."""
         first, second = (FUNCTIONS[self.seed * factor % len(FUNCTIONS)] for factor in (3, 7))
@@ -62,15 +72,19 @@ class Case(NamedTuple):
 # What found something.
 FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--random"))]  # an edge back that came too late was not counted
 
-OPEN = {136}  # on several nodes their critical path is too low: late edges are counted, but not by how much
+# What is known to be wrong, tried each time and told: a critical path 0.5 ms too low, since late edges are counted, but not by how much; on 16 nodes 10 us of
+# MPI_Allreduce on rank 0 are not in its time.
+OPEN = [Case(56, tuple((56, phase) for phase in range(PHASES)), 2, ("--nodes", "2", *NODES[0])),
+        Case(94, tuple((seed, phase) for seed in (94, 95, 96) for phase in range(PHASES)), 16, ("--nodes", "16", *NODES[1]))]
 
 
 def case_of(first, last):
     """The launch of these seeds."""
-    n = first // PROGRAMS
+    n = first // (last - first + 1)
     programs = tuple((seed, phase) for seed in range(first, last + 1) for phase in range(PHASES))
     if n % 7 == 3:
-        return Case(first, programs, 2 + n % 4, tuple(NODES[n % 2]))
+        nodes = MOST_NODES[n // 7 % len(MOST_NODES)]
+        return Case(first, programs, max(nodes, 2 + n % 4), ("--nodes", str(nodes), *NODES[n % len(NODES)]))
     if n % 6 == 5:
         return Case(first, programs, 2 + n % 2, tuple(NETWORKS[n // 2 % len(NETWORKS)]), threads=True)
     return Case(first, programs, 2 + n % 4, tuple(NETWORKS[n // 2 % len(NETWORKS)]), traced=n % 5 == 0)
@@ -99,16 +113,21 @@ def differences(wanted, found, unit, tolerance, unsure=None):
                 yield f"{path} location {place}: {a} wanted, {b:g} measured"
 
 
+def member(exp, name):
+    with tarfile.open(exp / "profile.cubex") as archive:
+        return archive.extractfile(name).read().decode()
+
+
 def tsv(exp, name):
     """Rows of a table in the profile."""
-    with tarfile.open(exp / "profile.cubex") as archive:
-        head, *rows = archive.extractfile(name).read().decode().splitlines()
+    head, *rows = member(exp, name).splitlines()
     return [dict(zip(head.split("\t"), (cell.removeprefix(THREADS) for cell in row.split("\t")))) for row in rows]
 
 
 class Measured(NamedTuple):
     result: dict
     blame: list
+    pairs: list
     analysis: dict
     run: truth.Run
 
@@ -132,14 +151,14 @@ def measure(tools, case):
 
         if case.traced:
             subprocess.run([latecomer, "-q", "analyze", "-n", "1", exp], capture_output=True, check=True, timeout=patience(60))
-        return Measured(show(), tsv(exp, "blame.tsv"), show("--analysis") if case.traced else None, truth.Run(log, case.ranks))
+        return Measured(show(), tsv(exp, "blame.tsv"), json.loads(member(exp, "pairs.json"))["rows"], show("--analysis") if case.traced else None, truth.Run(log, case.ranks))
 
 
-def judge_waits(result, run, unsure):
+def judge_waits(result, run, unsure, wobble_ns):
     """Within 1 ns, and the error of the clocks of several nodes per call."""
     clocks = result["meta"].get("clock_sync", {"nodes": 1, "wait_error_s": 0})
     wanted, short = truth.waits(run, clocks["nodes"])
-    visits, error = truth.visits(run), 2e9 * clocks["wait_error_s"]
+    visits, error = truth.visits(run), 2e9 * clocks["wait_error_s"] + wobble_ns
     for metric in METRICS:
         found = of_mpi(measured(result, metric))
         for line in differences(wanted[metric], found, 1e9, lambda path, place: 1 + error * visits[path][place], short[metric] if unsure else None):
@@ -161,24 +180,37 @@ def judge_blame(found):
             yield f"blame {row}: {least} to {most} wanted, {rows.get(row, 0):.12g} measured"
 
 
+def judge_pairs(found):
+    """Who waited for whom, and sent how much."""
+    run, rows = found.run, {(rank, other): rest for rank, other, *rest in found.pairs}
+    clocks = found.result["meta"]["clock_sync"]
+    for pair, (least, most, *sent) in sorted(truth.pairs(run, clocks["nodes"]).items()):
+        seconds, *got = rows.get(pair, (0, 0, 0))
+        if clocks["nodes"] == 1 and not least - len(run.calls[0]) <= 1e9 * seconds <= most + len(run.calls[0]):
+            yield f"{pair} waited: {least} to {most} ns wanted, {1e9 * seconds:.12g} measured"
+        if got != sent:
+            yield f"{pair} sent: {sent} wanted, {got} measured"
+
+
 def judge_path(result, run, case):
     """Critical path, factors, scenarios."""
     nodes = result["meta"]["clock_sync"]["nodes"]
     most, least, late = truth.factors(run), truth.factors(run, sure=True), result["pop"]["critical_path_error_s"]
-    small = 1e-9 + (1e-9 * POLLS * max(map(len, run.calls)) + 2 * result["meta"]["clock_sync"]["error_s"] if nodes > 1 else 0)
+    small = 1e-9 + (1e-9 * POLLS * max(map(len, run.calls)) + 2 * result["meta"]["clock_sync"]["error_s"] + 2e-9 * case.wobble_ns() if nodes > 1 else 0)
     for name, value in most.items():
         low, high = sorted((value, least[name]))
         if name == "critical_path_s":
-            low = 0 if case.seed in OPEN else low - late
-        elif case.seed in OPEN and not name.endswith("_s"):
-            continue
+            low -= late
         elif late > 0 and not name.endswith("_s") and name != "load_balance":
             continue  # follows from the critical path
         error = small * (1 if name.endswith("_s") else 2 * value / most["elapsed_s"])
         if not low - error <= result["pop"][name] <= high + error:
             yield f"{name}: {value:.12g} wanted, {result['pop'][name]:.12g} measured"
+    path, surely = (truth.parts(truth.critical_path(run, sure)[2]) for sure in (False, True))
+    if nodes == 1 and not case.threads and path == surely is not None and sum(map(len, path.values())) <= PATH_ENTRIES:
+        yield from (f"critical_path_useful {line}" for line in differences(path, measured(result, "critical_path_useful"), 1e9, lambda path, place: 1))
     for scenario, found in zip(case.what_if(), result["pop"]["what_if"]):
-        if found["edges_lost"] or case.seed in OPEN:
+        if found["edges_lost"]:
             continue
         high, low = (truth.critical_path(run, sure, scenario)[0] / 1e9 for sure in (False, True))
         rounding = 1e-9 * max(map(len, run.calls))  # a nanosecond for each stretch of work
@@ -193,7 +225,7 @@ def judge_profile(found, case):
     result, run = found.result, found.run
     visits = truth.visits(run)
     yield from (f"visits {line}" for line in differences(visits, of_mpi(measured(result, "visits")), 1, lambda path, place: 0))
-    yield from judge_waits(result, run, True)
+    yield from judge_waits(result, run, True, case.wobble_ns())
     times = {path: row for path, row in measured(result, "time").items() if "/" in path and path.split("/")[-1] not in ENDS}
     wanted = {path: row for path, row in truth.times(run).items() if path.split("/")[-1] not in ENDS}
     own = OWN_WORK_NS if result["meta"]["clock_sync"]["nodes"] > 1 else 0
@@ -201,6 +233,7 @@ def judge_profile(found, case):
     for line in differences(wanted, times, 1e9, lambda path, place: 1 + own * (visits[path][place] if path in visits else calls)):
         yield f"time {line}"
     yield from judge_blame(found)
+    yield from judge_pairs(found)
     yield from judge_path(result, run, case)
 
 
@@ -239,7 +272,8 @@ def smallest(case, fails):
     options = [i for i, word in enumerate(case.words) if word.startswith("--")]
     for i, end in reversed(list(zip(options, [*options[1:], len(case.words)]))):
         fewer = case._replace(words=case.words[:i] + case.words[end:])
-        case = fewer if fails(fewer) else case
+        if fewer.nodes() == 1 or case.words[i] not in ("--eager", "--buffer"):  # else small messages might wait: another thing
+            case = fewer if fails(fewer) else case
     for change in ({"threads": False}, {"traced": False}, *({"ranks": ranks} for ranks in range(2, case.ranks))):
         fewer = case._replace(**change)
         if fewer.nodes() <= fewer.ranks < case.ranks + ("ranks" not in change) and fewer != case and fails(fewer):
@@ -247,16 +281,30 @@ def smallest(case, fails):
     return case
 
 
+def judge_smallest(tools, case):
+    """The case, made smaller if it fails, and what is wrong with it."""
+    wrong = judge(tools, case)
+    if wrong and not judge(tools, case):
+        wrong.insert(0, "not again the second time: the simulation is not the same each time")
+    elif wrong:
+        case = smallest(case, lambda fewer: bool(judge(tools, fewer)))
+        wrong = judge(tools, case)
+    return case, wrong
+
+
 def main():
     tools = [Path(argument).absolute() for argument in sys.argv[1:4]]
     first, last = map(int, sys.argv[4:6])
+    programs = int(sys.argv[6]) if len(sys.argv) > 6 else PROGRAMS
+    jobs = int(sys.argv[7]) if len(sys.argv) > 7 else 1
     failed = 0
-    cases = [case_of(seed, min(seed + PROGRAMS - 1, last)) for seed in range(first, last + 1, PROGRAMS)]
-    for case in (FOUND if first == 1 else []) + cases:
-        if judge(tools, case):
-            failed += 1
-            case = smallest(case, lambda fewer: bool(judge(tools, fewer)))
-            print(f"{case}\n  " + "\n  ".join(judge(tools, case)[:6]), flush=True)
+    cases = [case_of(seed, seed + programs - 1) for seed in range(first, last + 2 - programs, programs)]
+    for case in OPEN if first == 1 else ():
+        print(f"open: {case}: {'; '.join(judge(tools, case)) or 'right now'}")
+    with ThreadPoolExecutor(jobs) as pool:
+        for case, wrong in pool.map(lambda case: judge_smallest(tools, case), (FOUND if first == 1 else []) + cases):
+            failed += bool(wrong)
+            print(*([f"{case}", *wrong[:6]] if wrong else ()), sep="\n  ", end="\n" if wrong else "", flush=True)
     print(f"{failed} wrong")
     return 1 if failed else 0
 

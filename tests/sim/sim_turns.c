@@ -332,7 +332,7 @@ void sim_turn(void) {
 }
 
 void sim_wait_until(bool (*done)(void *), void *data) {
-    self->polls = 0;
+    self->polls = self->reads = 0;
     while (!done(data) && self != NULL)
         sim_yield(SIM_NEVER);
 }
@@ -379,7 +379,7 @@ void sim_gone(pid_t pid) {
 /* Who looks in vain so often waits: for another task or a message, or for time to pass. It passes
  * in growing steps, and never beyond the next event, before which nothing changes. The steps stay
  * short because one of those that look may find something and write to memory, unseen. */
-enum { MOST_DOUBLINGS = 7 };
+enum { MOST_DOUBLINGS = 10 };
 
 void sim_poll(void) {
     self->clock++;
@@ -424,7 +424,7 @@ int sim_enter(const char *where) {
     snprintf(self->where, sizeof self->where, "%s", where);
     self->calls_mpi = true;
     self->missed = self->polls; /* unless it finds something */
-    self->polls = 0;
+    self->polls = self->reads = 0;
     self->clock += sim_draw(sim->model.call_ns + 1);
     turn(self->missed > 0);
     sim_progress();

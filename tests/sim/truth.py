@@ -20,6 +20,7 @@ class Call:
         self.path = (*names(self.frames), function)
         self.key = "/".join(self.path)
         self.place = self.before = self.worked = None  # location; call path and duration of the code before it
+        self.after = 0  # of the code behind the last call of a further thread
 
 
 def names(frames):
@@ -103,6 +104,8 @@ def read(path, rank):
         if words[0] == "C":
             threads[words[1]].append(Call(rank, *words[1:], lines))
             lines = []
+        elif words[0] == "X":
+            threads[words[1]][-1].after = int(words[2]) - threads[words[1]][-1].end
         else:
             lines.append(words)
     return [calls for _, calls in sorted(threads.items(), key=lambda item: int(item[0]))]
@@ -177,6 +180,20 @@ def blame(run, nodes=1):
     return result
 
 
+def pairs(run, nodes=1):
+    """(rank, other rank) -> [ns that it waited for it at least, at most, messages sent to it, bytes]"""
+    result = defaultdict(lambda: [0, 0, 0, 0])
+    for call, wait in all_waits(run, nodes):
+        late = {other.rank for other in wait.late}
+        for rank in late:
+            result[call.rank, rank][0] += wait.ns if wait.sure and len(late) == 1 else 0
+            result[call.rank, rank][1] += wait.ns
+    for send in run.sends.values():
+        result[send.call.rank, send.to][2] += 1
+        result[send.call.rank, send.to][3] += send.size
+    return result
+
+
 def is_sure(call, send, nodes=1):
     """Does the sender surely hear when its receive was posted, in a call that it may have waited in? In MPI_Waitsome only inside a node."""
     if call.function == "MPI_Waitsome" and nodes > 1:
@@ -199,8 +216,9 @@ def wait_of(run, call, nodes=1):
         send = run.send_that_ends(call, word, rest)
         if send is not None and send.to != call.rank:
             u = send.posted.begin
-            standard = send.mode == "Send" and word == "D"
-            late = call.begin < u < call.end and not (standard and send.to in from_late)
+            if send.mode == "Send" and word == "D" and send.to in from_late:
+                continue  # may have been buffered, while the message from there has surely kept the call: no candidate
+            late = call.begin < u < call.end
             candidates.append(Wait(u - call.begin if late else 0, "mpi_latereceiver", [send.posted], is_sure(call, send, nodes)))
         if word in ("K", "E"):
             found = causes(run.meeting(call, word, rest), call.rank, word == "K")
@@ -236,17 +254,28 @@ def sources(run, call, sure):
                     yield other
 
 
+class Chain(tuple):
+    """(the chain before, call path, place, ns): one stretch of work of a chain of useful work; of several that are as long, alike is true."""
+    alike = False
+
+
 def critical_path(run, sure=False, factors=()):
-    """(length of the longest chain of useful work, useful time of each place) by the logical clocks of docs/definitions/efficiency-factors.md; sure: see sources;
-    factors: (function, factor), a what-if scenario."""
+    """(length of the longest chain of useful work, useful time of each place, the chain) by the logical clocks of docs/definitions/efficiency-factors.md; sure:
+    see sources; factors: (function, factor), a what-if scenario."""
     clock, useful, entered = [0] * len(run.calls), [0] * len(run.calls), {}
+    chain, entered_chain = [None] * len(run.calls), {}
     ended = {}  # clock of a rank's first thread at the end of its last call
     moments = [(call.begin, 0, call) for call in run.all()] + [(call.end, 1, call) for call in run.all() if call.function != "MPI_Finalize"]
     for _, ends, call in sorted(moments, key=lambda m: m[:2]):
         p = call.place
         if ends:
             start = call is run.calls[p][0] and p == run.first[call.rank]  # of the measured interval
-            clock[p] = 0 if start else max([entered[call], *(entered[s] for s in sources(run, call, sure) if s.rank != call.rank)])
+            clock[p] = 0 if start else entered[call]
+            for source in sources(run, call, sure) if not start else ():
+                if source.rank != call.rank and entered[source] >= clock[p] > entered[call] and entered_chain[source] is not chain[p]:
+                    chain[p] = alike(chain[p])
+                if source.rank != call.rank and entered[source] > clock[p]:
+                    clock[p], chain[p] = entered[source], entered_chain[source]
             if p == run.first[call.rank]:
                 ended[call.rank] = clock[p]
             continue
@@ -258,11 +287,35 @@ def critical_path(run, sure=False, factors=()):
             if function in call.before:
                 work *= factor
         entered[call] = clock[p] = clock[p] + work
-    return max(clock), useful
+        if work > 0:
+            chain[p] = Chain((chain[p], "/".join(call.before), p, work))
+        entered_chain[call] = chain[p]
+    for p, calls in enumerate(run.calls):
+        useful[p] += calls[-1].after
+        clock[p] += calls[-1].after
+    longest = [chain for length, chain in zip(clock, chain) if length == max(clock)]
+    return max(clock), useful, longest[0] if len(longest) == 1 else alike(longest[0])
+
+
+def alike(chain):
+    made = Chain(chain or (None, "", 0, 0))
+    made.alike = True
+    return made
+
+
+def parts(chain):
+    """path -> place -> ns of a chain; None if another one is as long."""
+    result = table()
+    while chain is not None:
+        if chain.alike:
+            return None
+        chain, path, place, ns = chain
+        result[path][place] += ns
+    return result
 
 
 def factors(run, sure=False):
-    path, useful = critical_path(run, sure)
+    path, useful, _ = critical_path(run, sure)
     elapsed, most = max(calls[-1].begin for calls in run.masters) - min(calls[0].end for calls in run.masters), max(useful)
     mean = sum(useful) / len(useful)
     return {"critical_path_s": path / 1e9, "elapsed_s": elapsed / 1e9, "load_balance": mean / most, "serialisation_efficiency": most / path,

@@ -383,8 +383,8 @@ static bool may_try_again(void) {
     return n < MANY || n % SELDOM == 0;
 }
 
-/* A function of GCC's OpenMP: where libgomp has it, the core's wrapper; else the runtime's own, which
- * is LLVM's and tells what it does. */
+/* A function of GCC's OpenMP: where libgomp has it, the core's wrapper; else the runtime's own,
+ * which is LLVM's and tells what it does. */
 static void *resolve_gomp(unsigned slot, const void *caller) {
     unsigned entry = slot - FIRST_GOMP;
     void *real = lc_gomp_behind(entry, caller);
