@@ -38,8 +38,8 @@
     movl $n, %r11d;                                                                                \
     jmp lc_resolve;
 
-/* In: r11 = slot; the return address is on the stack. All registers that can hold arguments are kept (al: number of vector registers of
- * a variadic call). */
+/* In: r11 = slot; the return address is on the stack. All registers that can hold arguments are
+ * kept (al: number of vector registers of a variadic call). */
 lc_resolve:
     .cfi_startproc
     pushq %rbp
