@@ -64,8 +64,11 @@ static enum lc_err find_function(struct tree *t, const char *file, const char *n
 /* The function at an address; each is asked for once. */
 static enum lc_err look_up(struct tree *t, const char *file, uint64_t address, size_t *function) {
     uint64_t hash = lc_hash_word(lc_hash_text(LC_HASH_BEGIN, file), address);
-    uint32_t at = LC_LOOKUP(&t->code_at, hash, i,
-                            t->codes[i].address == address && strcmp(t->codes[i].file, file) == 0);
+    const struct code *codes = t->codes;
+    uint32_t at = codes == NULL
+                      ? LC_NONE
+                      : LC_LOOKUP(&t->code_at, hash, i,
+                                  codes[i].address == address && strcmp(codes[i].file, file) == 0);
     if (at != LC_NONE) {
         *function = t->codes[at].function;
         return LC_OK;
