@@ -112,11 +112,12 @@ static void say_nothing_found(const struct lc_text *text, bool has_causes) {
     if (sums->estimated)
         fprintf(text->out, "  waits are estimated only: who was late was not measured\n");
     else if (has_causes && sums->total_waiting > much_waiting * sums->total_time)
-        fprintf(text->out,
-                "  no single cause: %.1f %% of the time is waiting, but without any one of its\n"
-                "  causes the run would hardly be shorter; who is late: --only %s\n",
-                lc_text_share(sums->total_waiting, sums->total_time),
-                lc_view_is_analysis(text->view) ? "causes" : "late");
+        fprintf(
+            text->out,
+            "  no single cause: %.1f %% of the time is waiting, but of none of its causes is it\n"
+            "  known that the run would be shorter without it; who is late: --only %s\n",
+            lc_text_share(sums->total_waiting, sums->total_time),
+            lc_view_is_analysis(text->view) ? "causes" : "late");
     else
         fprintf(text->out, "  nothing exceeds the accuracy of this measurement\n");
 }

@@ -19,6 +19,7 @@ void lc_text_heading(const struct lc_text *text, const char *title, const char *
 
 void lc_text_wrapped(const struct lc_text *text, size_t column, int indent, const char *words) {
     bool begun = column > 0; /* a word is in this line */
+    bool first = true;
     while (*words != '\0') {
         size_t length = strcspn(words, " "), shown = 0;
         for (size_t i = 0; i < length; i++)
@@ -27,7 +28,8 @@ void lc_text_wrapped(const struct lc_text *text, size_t column, int indent, cons
             fputc('\n', text->out);
             column = 0;
         }
-        int blanks = column == 0 ? indent : column > (size_t)indent;
+        int blanks = column == 0 ? indent : !first || column > (size_t)indent;
+        first = false;
         fprintf(text->out, "%*s%.*s", blanks, "", (int)length, words);
         column += (size_t)blanks + shown;
         begun = true;

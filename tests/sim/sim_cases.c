@@ -80,7 +80,7 @@ static void behind(void) {
         MPI_Send(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
     } else {
         MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        usleep(50000);
+        usleep(900000);
     }
 }
 

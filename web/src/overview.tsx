@@ -70,7 +70,7 @@ export function Findings(props: { result: Result; nav: Navigation }): JSX.Elemen
   return (
     <Section title="Findings" note="what the run would save without each, largest first">
       {other && <ModelChoice nav={nav} />}
-      {findings.length === 0 && <p class="empty">{waiting > 0.05 ? `No single cause: ${percent(waiting)} of the time is waiting, but without any one of its causes the run would hardly be shorter.` : "Nothing above the accuracy of this measurement."}</p>}
+      {findings.length === 0 && <p class="empty">{waiting > 0.05 ? `No single cause: ${percent(waiting)} of the time is waiting, but of none of its causes is it known that the run would be shorter without it.` : "Nothing above the accuracy of this measurement."}</p>}
       <ol class="findings">{findings.map((finding) => <FindingItem finding={finding} result={result} nav={nav} />)}</ol>
     </Section>
   );

@@ -63,22 +63,21 @@ enum { WORD_STOP, WORD_SYNC, WORD_SLACK, WORD_WINDOW, WORD_START, WORDS };
 enum { GO_ON, STOP_REPS, STOP_PRECISION, STOP_TIME, STOP_INTERRUPTED };
 static const char *const reasons[] = {"", "repetitions", "precision", "time", "interrupted"};
 
-/* Where all ranks fail alike, one of them says so: the first to leave its exit code. True also
- * where no command waits for it. */
-static bool speaks_for_all(const struct lc_harness *h) {
+/* Where all ranks fail alike, one of them says so: the first to leave its exit code, or each where
+ * no command waits for it. The others wait until it has spoken: their MPI_Abort ends it. */
+static void speak_for_all(struct lc_harness *h, const char *what) {
     struct stat info;
     int fd = h->status[0] != '\0' ? open(h->status, O_WRONLY | O_CLOEXEC) : -1;
-    bool first = fd < 0 || flock(fd, LOCK_EX) != 0 || fstat(fd, &info) != 0 || info.st_size == 0;
-    if (first)
+    if (fd < 0 || flock(fd, LOCK_EX) != 0 || fstat(fd, &info) != 0 || info.st_size == 0) {
+        lc_complain("%s", what);
         lc_harness_tell(h, 1);
+    }
     if (fd >= 0)
         close(fd); /* and the lock is gone */
-    return first;
 }
 
 void lc_harness_abort(struct lc_harness *h, const char *what) {
-    if (speaks_for_all(h))
-        lc_complain("%s", what);
+    speak_for_all(h, what);
     (void)lc_part_flush(&h->part);
     MPI_Abort(MPI_COMM_WORLD, 1);
     abort();

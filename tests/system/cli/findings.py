@@ -224,7 +224,7 @@ check("nothing exceeds the accuracy of this measurement" in run("show", "calm"),
 # Much waiting of which no cause is known that would make the run shorter: it is said, and not that nothing was measured.
 check(findings("pipeline", result([1.0] * 4, [1.0] * 4, [0.25] * 4, cores=[1]), *((r, 1.0) for r in range(4))) == [], "nothing that would make the run shorter")
 text = " ".join(run("show", "pipeline").split())
-check("no single cause: 50.0 % of the time is waiting, but without any one of its causes the run would hardly be shorter; who is late: --only late" in text, f"a pipeline:\n{text}")
+check("no single cause: 50.0 % of the time is waiting, but of none of its causes is it known that the run would be shorter without it; who is late: --only late" in text, f"a pipeline:\n{text}")
 make(result([1.0] * 4, [1.0] * 4, [0.25] * 4, cores=[1]), "unknown/profile.cubex")
 check("nothing exceeds the accuracy of this measurement" in run("show", "unknown"), "nothing is said of causes that are not known")
 
