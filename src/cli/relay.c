@@ -113,7 +113,7 @@ _Noreturn static void become(const char *command, char **words, const int *pipe_
 int lc_relay_run(const char *command, char **words, int slot, struct lc_strbuf *held,
                  const volatile sig_atomic_t *interrupted) {
     int fd = memfd_create("latecomer-status", MFD_CLOEXEC), status = 0, pipe_fds[2];
-    char path[80], code = LC_EXIT_ERROR;
+    char path[80], left[1024] = {LC_EXIT_ERROR};
     struct relay relay = {.interrupted = interrupted};
     if (fd < 0 || pipe(pipe_fds) != 0) {
         lc_complain("%s: %s: %s", command, words[0], strerror(errno));
@@ -131,7 +131,9 @@ int lc_relay_run(const char *command, char **words, int slot, struct lc_strbuf *
     close(pipe_fds[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    bool told = pread(fd, &code, 1, 0) == 1;
+    bool told = pread(fd, left, sizeof left - 1, 0) > 0;
+    if (left[1] != '\0')
+        lc_complain("%s", left + 1);
     if (!told && held != NULL)
         lc_strbuf_puts(held, lc_strbuf_get(&relay.held));
     else if (!told)
@@ -143,5 +145,5 @@ int lc_relay_run(const char *command, char **words, int slot, struct lc_strbuf *
     lc_strbuf_free(&relay.line);
     lc_strbuf_free(&relay.held);
     words[slot] = NULL;
-    return told ? code : LC_EXIT_ERROR;
+    return told ? left[0] : LC_EXIT_ERROR;
 }

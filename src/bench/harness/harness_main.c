@@ -142,7 +142,8 @@ static void begin(struct lc_harness *h, const struct words *words, const char *p
     MPI_Comm_rank(h->own.comm, &h->own.rank);
     MPI_Comm_size(h->own.comm, &h->own.size);
     h->interrupted = &interrupted;
-    h->status = word(words, "status");
+    h->status =
+        is_status(word(words, "status")) ? word(words, "status") : ""; /* else on another node */
     if (lc_part_open(&h->part, parts, (uint32_t)h->own.rank) != LC_OK ||
         lc_mpi_facts(&h->part, h->own.comm, &h->oversubscribed) != LC_OK)
         lc_harness_abort(h, lc_err_text());

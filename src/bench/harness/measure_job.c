@@ -63,17 +63,22 @@ enum { WORD_STOP, WORD_SYNC, WORD_SLACK, WORD_WINDOW, WORD_START, WORDS };
 enum { GO_ON, STOP_REPS, STOP_PRECISION, STOP_TIME, STOP_INTERRUPTED };
 static const char *const reasons[] = {"", "repetitions", "precision", "time", "interrupted"};
 
-/* Where all ranks fail alike, one of them says so: the first to leave its exit code, or each where
- * no command waits for it. The others wait until it has spoken: their MPI_Abort ends it. */
-static void speak_for_all(struct lc_harness *h, const char *what) {
+/* Where all ranks fail alike, one of them says so: the first to leave its exit code, and with it
+ * what happened, which the command tells (a launcher that aborts may lose what ranks have written);
+ * each where no command waits for it. */
+static void speak_for_all(const struct lc_harness *h, const char *what) {
     struct stat info;
+    char text[1024];
     int fd = h->status[0] != '\0' ? open(h->status, O_WRONLY | O_CLOEXEC) : -1;
-    if (fd < 0 || flock(fd, LOCK_EX) != 0 || fstat(fd, &info) != 0 || info.st_size == 0) {
+    if (fd < 0) {
         lc_complain("%s", what);
-        lc_harness_tell(h, 1);
+        return;
     }
-    if (fd >= 0)
-        close(fd); /* and the lock is gone */
+    if (flock(fd, LOCK_EX) != 0 || fstat(fd, &info) != 0 || info.st_size == 0) {
+        int length = snprintf(text, sizeof text, "%c%s", 1, what);
+        (void)!write(fd, text, length < (int)sizeof text ? (size_t)length : sizeof text - 1);
+    }
+    close(fd); /* and the lock is gone */
 }
 
 void lc_harness_abort(struct lc_harness *h, const char *what) {
