@@ -399,8 +399,8 @@ static void *resolve_gomp(unsigned slot, const void *caller) {
         if (known && stub.openmp_wrappers != NULL)
             real = stub.openmp_wrappers[entry];
     }
-    if (known && stub.openmp_reals[entry] != NULL) /* the same for all */
-        lc_slots[slot] = real;
+    if (known && stub.openmp_reals[entry] != NULL) /* the same for all threads and callers */
+        __atomic_store_n(&lc_slots[slot], real, __ATOMIC_RELAXED);
     return real;
 }
 
