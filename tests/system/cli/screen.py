@@ -64,8 +64,8 @@ rows = heaviest(screen(profile("chain", {
 check([(row[0].split("/")[-1], *row[1:]) for row in rows] == [("PairLJ::compute", 31.0, 0.0, 0.0), ("Neighbor::build", 29.0, 0.0, 0.0), ("Fix::run", 12.0, 0.0, 0.0),
                                                               ("MPI_Send", 11.0, 11.0, 10.0), ("output", 4.0, 0.0, 0.0)], f"a chain is opened: {rows}")
 # A chain that never divides is one line, at its begin; unless it ends in a call of MPI.
-rows = heaviest(screen(profile("alone", {"main/work/clock_nanosleep/(off CPU)": [6.0] * 2, "main/other": [2.0] * 2, "main/sum/reduce/MPI_Allreduce": [2.0] * 2})))
-check([row[0] for row in rows] == ["main/work", "main/other", "main/sum/reduce/MPI_Allreduce"], f"chains that do not divide: {rows}")
+rows = heaviest(screen(profile("alone", {"main/nap/clock_nanosleep/(off CPU)": [6.0] * 2, "main/other": [2.0] * 2, "main/sum/reduce/MPI_Allreduce": [2.0] * 2})))
+check([row[0] for row in rows] == ["main/nap", "main/other", "main/sum/reduce/MPI_Allreduce"], f"chains that do not divide: {rows}")
 # What a function takes itself is a line beside what it calls; start and end of MPI are none.
 rows = heaviest(screen(profile("itself", {"main/solve": [6.0] * 2, "main/solve/kernel": [3.0] * 2, "main/solve/MPI_Barrier": [1.0] * 2, "main/MPI_Init": [50.0] * 2})))
 check([row[:3] for row in rows] == [("main/solve itself", 60.0, 0.0), ("main/solve/kernel", 30.0, 0.0), ("main/solve/MPI_Barrier", 10.0, 10.0)], f"itself: {rows}")
