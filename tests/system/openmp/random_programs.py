@@ -22,6 +22,9 @@ from patience import patience  # noqa: E402
 SANITIZER = sanitizer.library_of(sys.argv)
 LATECOMER, COMPILER, FIRST, LAST = os.path.abspath(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 OPTIONS = sys.argv[5:]
+# Two threads that both start regions: beside the sanitizer of threads LLVM's runtime (14 and 19 alike) then ends some runs itself, also without
+# the tool: "Assertion failure at kmp_alloc.cpp: q_th != __null", about one run in 70.
+ONE_AFTER_THE_OTHER = SANITIZER is not None and "tsan" in os.path.basename(SANITIZER)
 ENV = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_MAX_ACTIVE_LEVELS="2", OMP_DYNAMIC="false", OMP_CANCELLATION="true",
            LATECOMER_CLOCK="monotonic")  # threads and the process are timed by one clock
 # What GCC compiles of the others is not in LLVM's runtime, or fails there (such programs keep their own runtime: docs/openmp.md), or makes
@@ -207,7 +210,11 @@ class Program:
         self.left = 40
         second = self.body() if self.rng.random() < 0.4 else ""
         last = self.rng.choice([self.cancelled_region, self.cancelled_loop, self.cancelled_tasks] + [self.teams] * ALL_CONSTRUCTS)({})
-        begin, end = ("pthread_t other; pthread_create(&other, NULL, beside, NULL);", "pthread_join(other, NULL);") if second else ("", "")
+        begin, end = ("", "")
+        if second and ONE_AFTER_THE_OTHER:
+            begin = "beside(NULL);"
+        elif second:
+            begin, end = "pthread_t other; pthread_create(&other, NULL, beside, NULL);", "pthread_join(other, NULL);"
         return f"""#include <omp.h>
 #include <pthread.h>
 #include <sched.h>
