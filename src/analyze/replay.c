@@ -103,12 +103,7 @@ static void play(struct lc_replay *replay, const struct lc_replay_change *change
     for (size_t i = 0, end; i < replay->n_events; i = end) {
         const struct lc_replay_event *e = &replay->events[i];
         const struct lc_replay_step *s = &replay->all[e->step];
-        end = i + 1;
-        while (e->kind == LC_REPLAY_GO_ON && s->group != LC_REPLAY_NO_GROUP &&
-               end < replay->n_events && replay->events[end].time == e->time &&
-               replay->events[end].kind == LC_REPLAY_GO_ON &&
-               replay->all[replay->events[end].step].group == s->group)
-            end++;
+        end = i + lc_replay_together(replay, i);
         if (is_unawaited(replay, change, e->step)) {
             if (e->kind == LC_REPLAY_GO_ON) { /* it goes on as it came */
                 double start =

@@ -12,7 +12,7 @@
  * keep a sender waiting are known only where they did so in the trace. Only meaningful without
  * clock errors.
  *
- * Blockings and arrivals are gathered on rank 0 once (48 bytes each, 24 more while a replay runs);
+ * Blockings and arrivals are gathered on rank 0 once (56 bytes each, 32 more while a replay runs);
  * each replay takes a pass over the transitions of all ranks and one over the steps on rank 0.
  * Used by what_if.c, gains.c. */
 #ifndef LC_ANALYZE_REPLAY_H

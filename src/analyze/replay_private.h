@@ -11,8 +11,10 @@ struct lc_replay_step {
     uint64_t group;              /* all with the same one wait for each other */
     uint32_t location, cause;
     uint32_t slot; /* members of reductions and their root: the same; LC_NONE: others */
+    uint32_t at;   /* members, arrivals: the transition with which its call begins */
     uint8_t kind;  /* enum lc_replay_step_kind */
     bool by_message;
+    bool posted; /* it waits for a receive to be posted */
 };
 
 enum lc_replay_step_kind { LC_REPLAY_BLOCKED, LC_REPLAY_ARRIVED, LC_REPLAY_MEMBER };
@@ -25,10 +27,13 @@ struct lc_replay_place {
 struct lc_replay_release { /* of the step with this number in the gathered list */
     int64_t time;
     uint32_t cause, step;
+    uint32_t location; /* of the step */
+    bool posted;       /* by a receive */
 };
 
 struct lc_replay_released_by {
     uint32_t step, cnode; /* what the cause did just before */
+    uint32_t at;          /* the transition with which the releasing call begins */
 };
 
 /* Saved on the way to each instant of a step. */
@@ -47,7 +52,7 @@ enum lc_replay_event_kind {
     LC_REPLAY_GO_ON,
     LC_REPLAY_ARRIVES,
     LC_REPLAY_IS_SENT
-}; /* in this order at one instant */
+}; /* in this order at one instant, where nothing depends on another (replay_order.c) */
 struct lc_replay_event {
     int64_t time;
     uint32_t step, kind;
@@ -79,7 +84,25 @@ struct lc_replay {
     size_t n_slots;
     double *until;    /* per step: saved until its release */
     uint32_t *before; /* per step: lc_released_by.cnode */
+    uint32_t *at;     /* per step: lc_released_by.at, until the events are in order */
     int64_t *last;    /* per location: its end, INT64_MIN without events */
 };
+
+/* On rank 0: events at one instant in the order in which they depend on each other. Before, they
+ * are sorted by time and kind, members of a group next to each other; these stay so.
+ * LC_ERR_NOMEM. */
+enum lc_err lc_replay_order(struct lc_replay *replay);
+
+/* The number of events from this one on that are played together: all of a group that go on. */
+static inline size_t lc_replay_together(const struct lc_replay *replay, size_t event) {
+    const struct lc_replay_event *e = &replay->events[event];
+    uint64_t group = replay->all[e->step].group;
+    size_t n = 1;
+    while (e->kind == LC_REPLAY_GO_ON && group != LC_REPLAY_NO_GROUP &&
+           event + n < replay->n_events && e[n].time == e->time && e[n].kind == LC_REPLAY_GO_ON &&
+           replay->all[e[n].step].group == group)
+        n++;
+    return n;
+}
 
 #endif

@@ -62,6 +62,7 @@ static struct lc_replay_step step_of(const struct lc_loc *loc, const struct lc_a
                                    .location = loc->id,
                                    .cause = reduction ? loc->id : a->cause,
                                    .slot = reduction ? 0 : LC_NONE,
+                                   .at = call->enter,
                                    .kind = waited                         ? LC_REPLAY_BLOCKED
                                            : a->kind == LC_ARRIVED_MEMBER ? LC_REPLAY_MEMBER
                                                                           : LC_REPLAY_ARRIVED,
@@ -130,7 +131,8 @@ static enum lc_err list_steps(struct lc_replay *replay, size_t n) {
                                      .cause = w->cause,
                                      .slot = is_slot ? 0 : LC_NONE,
                                      .kind = LC_REPLAY_BLOCKED,
-                                     .by_message = w->kind == LC_WAIT_LS});
+                                     .by_message = w->kind == LC_WAIT_LS,
+                                     .posted = w->kind == LC_WAIT_LR});
         }
         for (size_t k = 0; k < loc->n_arrivals && !replay->partial; k++)
             add_step(replay, step_of(loc, &loc->arrivals[k]));
@@ -184,7 +186,8 @@ static enum lc_err send_releases(struct lc_replay *replay) {
         err = first_number(replay, &first);
     for (size_t i = 0; i < replay->n_steps && err == LC_OK; i++) {
         mine[i] = (struct lc_replay_release){replay->steps[i].release, replay->steps[i].cause,
-                                             first + (uint32_t)i};
+                                             first + (uint32_t)i, replay->steps[i].location,
+                                             replay->steps[i].posted};
         dest[i] = lc_trace_owner(trace, replay->steps[i].cause);
     }
     if (err == LC_OK)
@@ -199,38 +202,41 @@ static bool is_in_mpi(const struct lc_trace *trace, uint32_t cnode) {
     return cnode != LC_NONE && trace->regions[trace->cnodes[cnode].region].mpi;
 }
 
-/* Forwards through the transitions of a location: where it was longest since its last MPI call. */
-struct walk {
-    uint32_t location;
-    uint32_t at; /* transition */
-    uint32_t cnode;
-    int64_t longest;
-    bool in_mpi;
-};
+/* Where the location was longest between its last MPI call and the one that begins with this
+ * transition; of several, the last. */
+static uint32_t code_before(const struct lc_trace *trace, const struct lc_loc *loc, uint32_t call) {
+    uint32_t i = call, cnode = LC_NONE;
+    int64_t longest = -1;
+    while (i > 0 && is_in_mpi(trace, loc->cnode[i - 1]))
+        i--;
+    for (; i > 0 && !is_in_mpi(trace, loc->cnode[i - 1]); i--)
+        if (i < loc->n_transitions && loc->time[i] - loc->time[i - 1] > longest) {
+            longest = loc->time[i] - loc->time[i - 1];
+            cnode = loc->cnode[i - 1];
+        }
+    return cnode;
+}
 
-/* Where the location was longest between its last MPI call and the one that begins at this time;
- * times of a location come in order. Calls may take no time by the trace's clock: what comes after
- * one that begins at this time is not before it. */
-static uint32_t code_before(const struct lc_trace *trace, const struct lc_loc *loc,
-                            struct lc_replay_place place, int64_t time, struct walk *walk) {
-    if (walk->location != loc->id)
-        *walk = (struct walk){loc->id, 0, LC_NONE, -1, false};
-    for (; walk->at < place.after; walk->at++) {
-        uint32_t i = walk->at;
-        if (is_in_mpi(trace, loc->cnode[i])) {
-            if (loc->time[i] == time)
-                break;
-            walk->in_mpi = true;
-            continue;
-        }
-        if (walk->in_mpi)
-            *walk = (struct walk){loc->id, i, LC_NONE, -1, false};
-        if (i + 1 < loc->n_transitions && loc->time[i + 1] - loc->time[i] >= walk->longest) {
-            walk->longest = loc->time[i + 1] - loc->time[i];
-            walk->cnode = loc->cnode[i];
-        }
+/* The transition with which the call of the cause begins that releases the step: where several
+ * begin at that instant, the one that sends to the step's location, or receives from it; else the
+ * last. */
+static uint32_t call_of(const struct lc_trace *trace, const struct lc_loc *loc,
+                        struct lc_replay_place place, const struct lc_replay_release *r) {
+    enum { LOOKED_AT = 64 };
+    uint32_t peer = trace->locations[r->location].process;
+    size_t from = LC_FIRST_WHERE(i, 0, loc->n_transitions, loc->time[i] >= r->time);
+    size_t first = LC_FIRST_WHERE(i, 0, loc->n_calls, loc->calls[i].enter >= from);
+    size_t end = LC_FIRST_WHERE(i, first, loc->n_calls, loc->calls[i].enter >= place.after);
+    size_t k = LC_FIRST_WHERE(i, 0, loc->n_p2p, loc->p2p[i].call >= first);
+    for (size_t n = 0; end > first + 1 && n < LOOKED_AT && k < loc->n_p2p; n++, k++) {
+        const struct lc_p2p *p2p = &loc->p2p[k];
+        if (p2p->call >= end)
+            break;
+        if (p2p->flags & LC_P2P_KNOWN && p2p->peer == peer &&
+            !(p2p->flags & LC_P2P_RECV) == !r->posted)
+            return loc->calls[p2p->call].enter;
     }
-    return walk->cnode;
+    return end > first ? loc->calls[end - 1].enter : place.after;
 }
 
 static enum lc_err place_releases(struct lc_replay *replay, struct lc_replay_released_by **by) {
@@ -240,16 +246,14 @@ static enum lc_err place_releases(struct lc_replay *replay, struct lc_replay_rel
     LC_TRY(lc_alloc(&replay->places, replay->n_releases + 1, sizeof *replay->places));
     LC_TRY(lc_alloc(&replay->saved_release, replay->n_releases + 1, sizeof(double)));
     LC_TRY(lc_alloc(by, replay->n_releases + 1, sizeof **by));
-    struct walk walk = {.location = LC_NONE};
     for (size_t i = 0; i < replay->n_releases; i++) {
         const struct lc_replay_release *r = &replay->releases[i];
         const struct lc_loc *loc = lc_trace_loc(trace, r->cause);
         replay->places[i] = place_of(loc, r->time);
-        bool known = i > 0 && r[-1].cause == r->cause &&
-                     replay->places[i - 1].after == replay->places[i].after;
+        uint32_t at = call_of(trace, loc, replay->places[i], r);
+        bool known = i > 0 && r[-1].cause == r->cause && (*by)[i - 1].at == at;
         (*by)[i] = (struct lc_replay_released_by){
-            r->step, known ? (*by)[i - 1].cnode
-                           : code_before(trace, loc, replay->places[i], r->time, &walk)};
+            r->step, known ? (*by)[i - 1].cnode : code_before(trace, loc, at), at};
     }
     return LC_OK;
 }
@@ -304,7 +308,6 @@ static enum lc_err make_events(struct lc_replay *replay) {
     LC_TRY(lc_alloc(&replay->events, 2 * replay->n_all + 1, sizeof *replay->events));
     LC_TRY(lc_alloc(&replay->sent, replay->n_all + 1, sizeof(double)));
     LC_TRY(lc_alloc(&replay->until, replay->n_all + 1, sizeof(double)));
-    LC_TRY(lc_alloc(&replay->before, replay->n_all + 1, sizeof *replay->before));
     LC_TRY(lc_alloc(&replay->fronts, replay->trace->n_locations + 1, sizeof *replay->fronts));
     LC_TRY(lc_order_by(&order, replay->all, replay->n_all, step_key, 5));
     for (size_t i = 0; i < replay->n_all; i++) {
@@ -320,7 +323,19 @@ static enum lc_err make_events(struct lc_replay *replay) {
                                                                        : LC_REPLAY_IS_SENT};
     }
     free(order);
-    return lc_sort_by(replay->events, replay->n_events, sizeof *replay->events, event_key, 2);
+    LC_TRY(lc_sort_by(replay->events, replay->n_events, sizeof *replay->events, event_key, 2));
+    return lc_replay_order(replay);
+}
+
+static enum lc_err keep_released_by(struct lc_replay *replay) {
+    LC_TRY(lc_alloc(&replay->before, replay->n_all + 1, sizeof *replay->before));
+    LC_TRY(lc_alloc(&replay->at, replay->n_all + 1, sizeof *replay->at));
+    for (size_t i = 0; i < replay->n_all; i++) {
+        const struct lc_replay_released_by *by = &replay->released_by[i];
+        replay->before[by->step] = by->cnode;
+        replay->at[by->step] = by->at;
+    }
+    return LC_OK;
 }
 
 static enum lc_err gather_steps(struct lc_replay *replay) {
@@ -345,9 +360,9 @@ static enum lc_err gather_steps(struct lc_replay *replay) {
                                   (void **)&replay->location_of, &id_bytes, NULL);
     replay->n_all = bytes / sizeof *replay->all;
     if (err == LC_OK && trace->comm->rank == 0) {
-        err = make_events(replay);
-        for (size_t i = 0; i < replay->n_all && err == LC_OK; i++)
-            replay->before[replay->released_by[i].step] = replay->released_by[i].cnode;
+        err = keep_released_by(replay);
+        if (err == LC_OK)
+            err = make_events(replay);
     }
     free(by);
     free(ids);
@@ -438,6 +453,7 @@ void lc_replay_free(struct lc_replay *replay) {
     free(replay->met);
     free(replay->until);
     free(replay->before);
+    free(replay->at);
     free(replay->last);
     free(replay);
 }

@@ -119,6 +119,9 @@ def exact(args):
             found = kernels.run(work, Path(args.build, "tests/apps", args.flavour).absolute(), name, args.ranks, (steps, LARGER * size, unit_ns))
             for line in kernels.faults(name, found):
                 sys.exit(f"{name}: {line}")
+            codes = [(finding["callpath"] or "").split("/")[-1] for finding in found.analysis["findings"]]
+            if codes[:1] != [kernel.code]:
+                sys.exit(f"{name}: findings name {codes}, not first {kernel.code}")
             rows.append([f"`{name}`: {kernel.what}", str(args.ranks), *model_cells(found.models, found.models["runs"][0]["time_s"]), kernel.found])
     del os.environ["LD_PRELOAD"]
     give(args, "exact", table(HEAD, rows))
