@@ -51,8 +51,8 @@ static void read_options(void) {
 static void *find_real(struct lc_stub *stub, const char *name) {
     char full[128];
     snprintf(full, sizeof full, "P%s", name);
-    void *real = dlsym(stub->mpi, full);
-    return real != NULL ? real : dlsym(stub->mpi, name);
+    void *real = stub->real_symbol(stub->mpi, full);
+    return real != NULL ? real : stub->real_symbol(stub->mpi, name);
 }
 
 /* Both lists are in the order of mpi_calls.tsv; the stub's has the functions of all flavours. */

@@ -308,9 +308,7 @@ static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
     if (marked && mark[0] == '#') {
         lc_say("%s: ran unmeasured: %s", run->argv[0], mark + 1);
     } else if (marked) {
-        lc_say("%s: ran unmeasured: its MPI calls bypass the tool (RTLD_DEEPBIND, or dlsym on the "
-               "MPI library)",
-               run->argv[0]);
+        lc_say("%s: ran unmeasured: its MPI calls bypass the tool (RTLD_DEEPBIND)", run->argv[0]);
         if (lc_run_write_passed_by(run, mark) == LC_OK) {
             lc_rundir_unlink(&run->dir);
             return;

@@ -668,9 +668,11 @@ def make_stub(calls, out):
         api = re.findall(r"X\((\w+)\)", header.read())
     others = api + gomp_names()
     out.writelines(f"LC_TRAMPOLINE_ONE({len(calls) + i}, {name})\n" for i, name in enumerate(others))
-    out.write("LC_SLOTS_BEGIN\n")
-    out.writelines(f"LC_SLOT({i})\n" for i in range(len(calls) + len(others)))
-    out.write("LC_SLOTS_END\n")
+    for table, word, count in (("lc_slots", "LC_SLOT", len(calls) + len(others)), ("lc_fronts", "LC_FRONT", len(calls)),
+                               ("lc_entries", "LC_ENTRY", len(calls))):
+        out.write(f"LC_TABLE_BEGIN({table})\n")
+        out.writelines(f"{word}({i})\n" for i in range(count))
+        out.write(f"LC_TABLE_END({table})\n")
 
 
 def make_names(calls, out):

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "measure/gomp_entries.h"
+#include "measure/stub/chain.h"
 
 enum { BUCKETS = 1024 };
 
@@ -31,16 +32,9 @@ struct known {
 static _Atomic(struct known *) all[BUCKETS];
 static _Atomic unsigned closed; /* libraries */
 
-/* The dynamic linker's own: that of the stub forgets call paths. */
 static void close_library(void *library) {
-    static int (*_Atomic real)(void *);
-    int (*function)(void *) = atomic_load_explicit(&real, memory_order_relaxed);
-    if (function == NULL) {
-        function = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
-        atomic_store_explicit(&real, function, memory_order_relaxed);
-    }
-    if (library != NULL && function != NULL)
-        function(library);
+    if (library != NULL)
+        lc_real_dlclose(library);
 }
 
 static struct known *look_up(const void *caller, unsigned entry, void *function) {

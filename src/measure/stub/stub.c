@@ -22,6 +22,7 @@
 #include "base/asan_options.h"
 #include "base/mpi_flavour.h"
 #include "measure/gomp_entries.h"
+#include "measure/stub/chain.h"
 #include "measure/stub/find_mpi.h"
 #include "measure/stub/gomp_behind.h"
 #include "measure/stub/omp_binding.h"
@@ -48,7 +49,9 @@ enum {
     N_MPI = FIRST_GOMP - N_API
 };
 
-extern void *lc_slots[N_SLOTS] __attribute__((visibility("hidden"))); /* generated assembly */
+/* Generated assembly: what measures, and where calls of MPI_ functions go (chain.h). */
+extern void *lc_slots[N_SLOTS] __attribute__((visibility("hidden")));
+extern void *lc_fronts[N_MPI] __attribute__((visibility("hidden")));
 void *lc_stub_resolve(unsigned slot, const void *caller) __attribute__((visibility("hidden")));
 
 /* Of the core; here, because a preloaded library surely has static thread-local storage. */
@@ -58,6 +61,7 @@ static struct lc_stub stub = {.abi = LC_STUB_ABI,
                               .n_mpi = N_MPI,
                               .slots = lc_slots,
                               .names = names,
+                              .real_symbol = lc_real_symbol,
                               .openmp_reals = lc_gomp_reals,
                               .openmp_real = lc_gomp_behind};
 static void *first_thunks[N_SLOTS]; /* what the slots held at the start */
@@ -151,16 +155,16 @@ static bool leave_mark(const char *mark) {
     return left;
 }
 
-/* MPI was used, but never through the exported functions (RTLD_DEEPBIND, dlsym with the library's
- * own handle): the parent is told the library's name. */
+/* MPI was used, but never through the exported functions (RTLD_DEEPBIND): the parent is told the
+ * library's name. */
 __attribute__((destructor)) static void report_bypass(void) {
     static struct lc_loaded_mpi mpi;
     int flag = 0;
     if (stub.on_dlclose != NULL || stub.mpi != NULL || getenv("LATECOMER_STATE") == NULL ||
         !lc_find_mpi(&mpi))
         return;
-    int (*initialized)(int *) = (int (*)(int *))dlsym(mpi.handle, "PMPI_Initialized");
-    int (*finalized)(int *) = (int (*)(int *))dlsym(mpi.handle, "PMPI_Finalized");
+    int (*initialized)(int *) = (int (*)(int *))lc_real_symbol(mpi.handle, "PMPI_Initialized");
+    int (*finalized)(int *) = (int (*)(int *))lc_real_symbol(mpi.handle, "PMPI_Finalized");
     if (initialized == NULL || finalized == NULL || initialized(&flag) != 0 || !flag ||
         finalized(&flag) != 0)
         return;
@@ -226,8 +230,8 @@ static bool core_path(const char *flavour, char *path, size_t bytes) {
 static void *function_of(void *library, unsigned slot) {
     char name[128];
     snprintf(name, sizeof name, "P%s", names[slot]);
-    void *real = dlsym(library, name);
-    return real != NULL ? real : dlsym(library, names[slot]);
+    void *real = lc_real_symbol(library, name);
+    return real != NULL ? real : lc_real_symbol(library, names[slot]);
 }
 
 static void use_real_functions(void) {
@@ -404,9 +408,7 @@ static void *resolve_gomp(unsigned slot, const void *caller) {
     return real;
 }
 
-void *lc_stub_resolve(unsigned slot, const void *caller) {
-    if (slot >= FIRST_GOMP)
-        return resolve_gomp(slot, caller);
+static void *resolve_slot(unsigned slot) {
     void *thunk = lc_slots[slot];
     if (!ensure_awake(slot >= N_MPI))
         return fallback(slot);
@@ -416,17 +418,35 @@ void *lc_stub_resolve(unsigned slot, const void *caller) {
     return target;
 }
 
+/* An MPI_ function, not PMPI_. */
+static void *resolve_front(unsigned slot) {
+    void *target = resolve_slot(slot);
+    if (atomic_load_explicit(&state, memory_order_acquire) != AWAKE || stub.mpi == NULL)
+        return target;
+    void *layer = lc_chain_layer(stub.mpi, names[slot]);
+    if (layer != NULL)
+        target = layer;
+    __atomic_store_n(&lc_fronts[slot], target, __ATOMIC_RELAXED); /* the same for all threads */
+    return target;
+}
+
+void *lc_stub_resolve(unsigned number, const void *caller) {
+    if ((number & LC_CHAIN_FRONT) != 0)
+        return resolve_front(number & ~(unsigned)LC_CHAIN_FRONT);
+    return number >= FIRST_GOMP ? resolve_gomp(number, caller) : resolve_slot(number);
+}
+
+struct lc_chain_stub lc_stub_for_chain(void) {
+    bool awake = atomic_load_explicit(&state, memory_order_acquire) == AWAKE;
+    return (struct lc_chain_stub){names, N_MPI, awake ? stub.mpi : NULL, awake};
+}
+
 /* A library that goes away may leave its addresses to another one: call paths seen before mean
  * nothing any more. */
 EXPORT int dlclose(void *handle) {
-    static int (*_Atomic real)(void *);
-    int (*function)(void *) = atomic_load_explicit(&real, memory_order_relaxed);
-    if (function == NULL) {
-        function = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
-        atomic_store_explicit(&real, function, memory_order_relaxed);
-    }
-    int result = function(handle);
+    int result = lc_real_dlclose(handle);
     lc_gomp_forget_callers();
+    lc_chain_forget();
     if (atomic_load_explicit(&state, memory_order_acquire) == AWAKE && stub.on_dlclose != NULL)
         stub.on_dlclose();
     return result;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LC_STUB_ABI = 5 };
+enum { LC_STUB_ABI = 6 };
 
 /* Slots after those of MPI, in this order. */
 #define LC_API_TABLE(X)                                                                            \
@@ -23,6 +23,7 @@ struct lc_stub {
     uint32_t n_mpi; /* slots of MPI functions, API after them */
     void **slots;   /* where the exported functions jump to */
     const char *const *names;
+    void *(*real_symbol)(void *library, const char *name); /* dlsym, never of this library */
     void *mpi;           /* handle of the MPI library of the program; NULL: it has none */
     uint32_t flavour;    /* enum lc_flavour of it */
     const char *product; /* what it says it is: "MPICH 4.0.2" */

@@ -1,26 +1,39 @@
 /* clang-format off */
 /* The trampolines of the preloaded library: each exported MPI function jumps through its slot. At
  * first every slot holds its own resolver thunk, which wakes the library (stub.c) with all argument
- * registers kept, and goes on to where the slot then points. */
+ * registers kept, and goes on to where the slot then points.
+ *
+ * MPI_Send jumps through a front of its own, which leads to the slot, or to another library that
+ * has an MPI_Send and will call PMPI_Send (chain.h): that jumps through the slot. */
 #define LC_COLD_NAME(n) .Lcold_##n
+#define LC_COLD_FRONT_NAME(n) .Lcold_front_##n
+#define LC_ENTRY_NAME(n) .Lentry_##n
+#define LC_FRONT_BIT 0x8000 /* of the number that lc_stub_resolve gets (chain.h) */
 
 #if defined(__x86_64__)
 
     .section .note.GNU-stack,"",@progbits
     .text
 
-/* MPI_Send and PMPI_Send share a slot; names come as MPI_Send. */
+/* MPI_Send and PMPI_Send; names come as MPI_Send. */
 #define LC_TRAMPOLINE(n, name)                                                                     \
     .globl name;                                                                                   \
     .type name, @function;                                                                         \
+    .p2align 4;                                                                                    \
+    name:                                                                                          \
+    endbr64;                                                                                       \
+    jmp *(lc_fronts + 8 * n)(%rip);                                                                \
+    .size name, . - name;                                                                          \
+    LC_COLD_FRONT_NAME(n):                                                                         \
+    movl $(LC_FRONT_BIT + n), %r11d;                                                               \
+    jmp lc_resolve;                                                                                \
     .globl P##name;                                                                                \
     .type P##name, @function;                                                                      \
     .p2align 4;                                                                                    \
-    name:                                                                                          \
     P##name:                                                                                       \
+    LC_ENTRY_NAME(n):                                                                              \
     endbr64;                                                                                       \
     jmp *(lc_slots + 8 * n)(%rip);                                                                 \
-    .size name, . - name;                                                                          \
     .size P##name, . - P##name;                                                                    \
     LC_COLD_NAME(n):                                                                               \
     movl $n, %r11d;                                                                                \
@@ -90,6 +103,35 @@ lc_resolve:
     jmp *%r11
     .cfi_endproc
 
+/* The dynamic linker's function goes by its return address (RTLD_NEXT): it is jumped to. */
+    .globl dlsym
+    .type dlsym, @function
+    .p2align 4
+dlsym:
+    .cfi_startproc
+    endbr64
+    pushq %rdi
+    .cfi_adjust_cfa_offset 8
+    pushq %rsi
+    .cfi_adjust_cfa_offset 8
+    subq $8, %rsp
+    .cfi_adjust_cfa_offset 8
+    movq 24(%rsp), %rdx
+    call lc_chain_dlsym
+    addq $8, %rsp
+    .cfi_adjust_cfa_offset -8
+    popq %rsi
+    .cfi_adjust_cfa_offset -8
+    popq %rdi
+    .cfi_adjust_cfa_offset -8
+    testq %rax, %rax
+    jne .Lfound
+    jmp *lc_linkers_dlsym(%rip)
+.Lfound:
+    ret
+    .cfi_endproc
+    .size dlsym, . - dlsym
+
 #elif defined(__aarch64__)
 
     .section .note.GNU-stack,"",%progbits
@@ -98,16 +140,25 @@ lc_resolve:
 #define LC_TRAMPOLINE(n, name)                                                                     \
     .globl name;                                                                                   \
     .type name, %function;                                                                         \
+    .p2align 4;                                                                                    \
+    name:                                                                                          \
+    bti c;                                                                                         \
+    adrp x16, lc_fronts + 8 * n;                                                                   \
+    ldr x16, [x16, :lo12:lc_fronts + 8 * n];                                                       \
+    br x16;                                                                                        \
+    .size name, . - name;                                                                          \
+    LC_COLD_FRONT_NAME(n):                                                                         \
+    mov w17, LC_FRONT_BIT + n;                                                                     \
+    b lc_resolve;                                                                                  \
     .globl P##name;                                                                                \
     .type P##name, %function;                                                                      \
     .p2align 4;                                                                                    \
-    name:                                                                                          \
     P##name:                                                                                       \
+    LC_ENTRY_NAME(n):                                                                              \
     bti c;                                                                                         \
     adrp x16, lc_slots + 8 * n;                                                                    \
     ldr x16, [x16, :lo12:lc_slots + 8 * n];                                                        \
     br x16;                                                                                        \
-    .size name, . - name;                                                                          \
     .size P##name, . - P##name;                                                                    \
     LC_COLD_NAME(n):                                                                               \
     mov w17, n;                                                                                    \
@@ -160,15 +211,48 @@ lc_resolve:
     br x16
     .cfi_endproc
 
+    .globl dlsym
+    .type dlsym, %function
+    .p2align 4
+dlsym:
+    .cfi_startproc
+    bti c
+    stp x29, x30, [sp, -32]!
+    .cfi_def_cfa_offset 32
+    .cfi_offset 29, -32
+    .cfi_offset 30, -24
+    mov x29, sp
+    stp x0, x1, [sp, 16]
+    mov x2, x30
+    bl lc_chain_dlsym
+    mov x16, x0
+    ldp x0, x1, [sp, 16]
+    ldp x29, x30, [sp], 32
+    .cfi_def_cfa_offset 0
+    .cfi_restore 29
+    .cfi_restore 30
+    cbnz x16, .Lfound
+    adrp x16, lc_linkers_dlsym
+    ldr x16, [x16, :lo12:lc_linkers_dlsym]
+    br x16
+.Lfound:
+    mov x0, x16
+    ret
+    .cfi_endproc
+    .size dlsym, . - dlsym
+
 #else
 #error "no trampolines for this processor"
 #endif
 
-#define LC_SLOTS_BEGIN                                                                             \
+/* One word for each number; entries: the addresses of PMPI_ functions. */
+#define LC_TABLE_BEGIN(table)                                                                      \
     .data;                                                                                         \
-    .hidden lc_slots;                                                                              \
-    .globl lc_slots;                                                                               \
+    .hidden table;                                                                                 \
+    .globl table;                                                                                  \
     .p2align 6;                                                                                    \
-    lc_slots:
+    table:
 #define LC_SLOT(n) .quad LC_COLD_NAME(n);
-#define LC_SLOTS_END .size lc_slots, . - lc_slots
+#define LC_FRONT(n) .quad LC_COLD_FRONT_NAME(n);
+#define LC_ENTRY(n) .quad LC_ENTRY_NAME(n);
+#define LC_TABLE_END(table) .size table, . - table

@@ -6,7 +6,6 @@
  * with calls that go past the tool; the work alone. Taking turns, all three see the same machine.
  * Prints a line per block: the seconds of the three, in this order. With regions, the calls that
  * the tool sees are in regions block0, block1.. */
-#include <dlfcn.h>
 #include <latecomer.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -16,13 +15,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "past_the_tool.h"
+
 #define NOINLINE __attribute__((noinline, noclone))
 
 typedef int sendrecv_fn(const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int,
                         int, MPI_Comm, MPI_Status *);
 
 static volatile uint64_t sink;
-static sendrecv_fn *past_the_tool;
+static sendrecv_fn *sendrecv_past;
 
 static double now(void) {
     struct timespec t;
@@ -62,7 +63,7 @@ NOINLINE static void loop_past(long calls, long steps) {
     int in = 1, out;
     for (long i = 0; i < calls; i++) {
         sink = work(steps, sink);
-        past_the_tool(&in, 1, MPI_INT, 0, 1, &out, 1, MPI_INT, 0, 1, MPI_COMM_SELF,
+        sendrecv_past(&in, 1, MPI_INT, 0, 1, &out, 1, MPI_INT, 0, 1, MPI_COMM_SELF,
                       MPI_STATUS_IGNORE);
     }
 }
@@ -78,12 +79,9 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     long blocks = argc > 3 ? atol(argv[1]) : 1, calls = argc > 3 ? atol(argv[2]) : 1;
     long steps = argc > 3 ? atol(argv[3]) : 1;
-    for (int i = 0; i < 2 && past_the_tool == NULL; i++) {
-        void *mpi = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
-        if (mpi != NULL)
-            *(void **)&past_the_tool = dlsym(mpi, "PMPI_Sendrecv");
-    }
-    if (past_the_tool == NULL)
+    for (int i = 0; i < 2 && sendrecv_past == NULL; i++)
+        *(void **)&sendrecv_past = past_the_tool(names[i], "PMPI_Sendrecv");
+    if (sendrecv_past == NULL)
         return 77;
     bool regions = argc > 4 && strcmp(argv[4], "regions") == 0;
     double(*seconds)[3] = calloc((size_t)blocks, sizeof *seconds);

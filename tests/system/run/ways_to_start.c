@@ -7,7 +7,10 @@
  *   after=PATH  asks which MPI this is, makes PATH.asked, and goes on when there is PATH
  *   lock        locks all memory after MPI_Init and says how much there is
  *   file=PATH   removes that file after MPI_Init (the program's own)
+ *   name=FILE   every second MPI_Allreduce is called by the address that dlsym gives for the MPI
+ *               library FILE; which ones differs between ranks
  * Then it makes 25 calls of MPI_Allreduce in time_step(). */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,10 +60,18 @@ static long resident_mib(void) {
     return shared * sysconf(_SC_PAGESIZE) >> 20;
 }
 
-__attribute__((noinline)) static int time_step(int rank) {
+static __typeof__(&MPI_Allreduce) by_name(const char *library) {
+    void *mpi = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+    return mpi != NULL ? (__typeof__(&MPI_Allreduce))dlsym(mpi, "MPI_Allreduce") : NULL;
+}
+
+__attribute__((noinline)) static int time_step(int rank, __typeof__(&MPI_Allreduce) named) {
     int sum = 0;
     for (int i = 0; i < 25; i++)
-        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (named != NULL && (i + rank) % 2 == 0)
+            named(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        else
+            MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     return sum;
 }
 
@@ -89,11 +100,11 @@ int main(int argc, char **argv) {
             perror("mlockall");
         printf("resident: %ld\n", resident_mib());
     }
-    const char *file = word(argc, argv, "file=");
+    const char *file = word(argc, argv, "file="), *library = word(argc, argv, "name=");
     MPI_Barrier(MPI_COMM_WORLD);
     if (file != NULL && rank == 0 && unlink(file) != 0)
         perror(file);
-    printf("rank %d sum %d\n", rank, time_step(rank));
+    printf("rank %d sum %d\n", rank, time_step(rank, library != NULL ? by_name(library) : NULL));
     asan = getenv("ASAN_OPTIONS");
     printf("options: %s\n", asan != NULL ? asan : "none");
     MPI_Finalize();

@@ -11,7 +11,10 @@ import launch  # noqa: E402
 LATECOMER, FLAVOUR = sys.argv[1:3]
 IN_NAMESPACE = ["unshare", "--pid", "--fork"]
 RANKS = 2
+PYTHON = "/usr/bin/python3"
 SOURCE = Path(__file__).with_suffix(".c")
+LAYER = Path(__file__).with_name("pmpi_layer.c")
+LIBRARY = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}[FLAVOUR]
 LOADER = next(str(p) for p in (Path("/lib64/ld-linux-x86-64.so.2"), Path("/lib/ld-linux-aarch64.so.1")) if p.exists())
 MORE_RESIDENT_MIB = 200  # tables of the state are 45, clocks of both ranks 98; all of the state would be 256, with a trace 332
 failures = []
@@ -38,8 +41,11 @@ def numbers(lines, start):
 
 
 def rows(ws):
-    """name -> (command, options of the tool); commands are made anew where a run destroys the program"""
+    """name -> (command, options of the tool, words before the tool)"""
     program, sanitized = str(ws.root / "program"), str(ws.root / "sanitized")
+    layer, by_name = str(ws.root / "liblayer.so"), str(ws.root / "libbyname.so")
+    before, after = f"LD_PRELOAD={layer}:$LD_PRELOAD", f"LD_PRELOAD=$LD_PRELOAD:{layer}"
+    by_name_after = f"LD_PRELOAD=$LD_PRELOAD:{by_name}"
     copy_and_remove = 'place=$(mktemp -d) && cp "$1" "$place/solver" && "$place/solver"; status=$?; rm -rf "$place"; exit $status'
     return {
         "a helper of the program asks for the version": ([program, "helper"], ()),
@@ -51,6 +57,19 @@ def rows(ws):
         "the dynamic linker in a script": ([script(ws.root / "loads", f"exec {LOADER} --argv0 solver {program}")], ()),
         "a copy that is removed afterwards": ([script(ws.root / "copies", copy_and_remove), program], ()),
         "its file is removed": ([program + ".gone", f"file={program}.gone"], ()),
+        "PMPI: a preloaded layer": ([program], (), ["env", f"LD_PRELOAD={layer}"]),
+        "PMPI: a layer preloaded before the tool": (["sh", "-c", f"{before} exec {program}"], ()),
+        "PMPI: a layer preloaded after the tool": (["sh", "-c", f"{after} exec {program}"], ()),
+        "PMPI: a layer that is linked": ([str(ws.root / "layered")], ()),
+        "PMPI: a layer in the program": ([str(ws.root / "holds_layer")], ()),
+        "PMPI: a preloaded layer that asks for the next function": ([program], (), ["env", f"LD_PRELOAD={by_name}"]),
+        "PMPI: such a layer preloaded after the tool": (["sh", "-c", f"{by_name_after} exec {program}"], ()),
+        "PMPI: such a layer that is linked": ([str(ws.root / "layered_by_name")], ()),
+        "PMPI: two layers": ([str(ws.root / "layered")], (), ["env", f"LD_PRELOAD={by_name}"]),
+        "by name, every second call": ([program, f"name={LIBRARY}"], ()),
+        "by name, every second call, with a layer": ([str(ws.root / "layered"), f"name={LIBRARY}"], ()),
+        "by name, every second call, over messages": ([program, f"name={LIBRARY}"], ("--transport=mpi",)),
+        "by name, in Python": ([PYTHON, str(SOURCE.with_name("by_name.py")), LIBRARY], ()),
         "memory is locked": ([program, "lock"], ()),
         "memory is locked, with a trace": ([program, "lock"], ("--trace",)),
     }
@@ -65,16 +84,26 @@ def rows_in_namespace(ws):
 
 
 def build(ws):
-    for name, options in {"program": [], "sanitized": ["-fsanitize=address"]}.items():
-        subprocess.run([f"mpicc.{FLAVOUR}", "-g", "-O1", "-fno-optimize-sibling-calls", *options, "-o", str(ws.root / name), str(SOURCE)], check=True)
+    def compile_it(name, *words):
+        command = [f"mpicc.{FLAVOUR}", "-g", "-O1", "-fno-optimize-sibling-calls", "-o", str(ws.root / name), *map(str, words), "-ldl"]
+        subprocess.run(command, check=True)
+
+    shared, linked = ["-shared", "-fPIC"], [f"-L{ws.root}", f"-Wl,-rpath,{ws.root}"]
+    compile_it("program", SOURCE)
+    compile_it("sanitized", SOURCE, "-fsanitize=address")
+    compile_it("liblayer.so", LAYER, *shared)
+    compile_it("libbyname.so", LAYER, "-DNEXT_BY_NAME", *shared)
+    compile_it("layered", SOURCE, *linked, "-llayer")
+    compile_it("layered_by_name", SOURCE, *linked, "-lbyname")
+    compile_it("holds_layer", SOURCE, LAYER)
 
 
-def run(ws, command, tool=()):
+def run(ws, command, tool=(), before=()):
     gone = ws.root / "program.gone"
     gone.unlink(missing_ok=True)
     gone.write_bytes((ws.root / "program").read_bytes())
     gone.chmod(0o755)
-    return ws.run([*ws.launcher(RANKS), *tool, *command], env=ws.environment(ASAN_OPTIONS="detect_leaks=0"))
+    return ws.run([*ws.launcher(RANKS), *before, *tool, *command], env=ws.environment(ASAN_OPTIONS="detect_leaks=0"))
 
 
 def main():
@@ -84,9 +113,10 @@ def main():
         return 77
     with launch.Workspace(FLAVOUR, LATECOMER) as ws:
         build(ws)
-        for number, (name, (command, options)) in enumerate((rows_in_namespace if in_namespace else rows)(ws).items()):
+        for number, (name, (command, options, *more)) in enumerate((rows_in_namespace if in_namespace else rows)(ws).items()):
             directory = f"exp{number}"
-            bare, measured = run(ws, command), run(ws, command, ws.tool(*options, directory=directory))
+            before = more[0] if more else ()
+            bare, measured = run(ws, command, before=before), run(ws, command, ws.tool(*options, directory=directory), before)
             check(f"{name}: bare {bare.status}, measured {measured.status}: {measured.err[-600:]}", bare.status == measured.status == 0)
             if measured.status != 0:
                 continue
@@ -100,7 +130,8 @@ def main():
                 continue
             paths = ws.show("--metric", "visits", directory=directory)["metrics"]["visits"]["callpaths"]
             calls = {path: values for path, values in paths.items() if path.endswith("/MPI_Allreduce")}
-            check(f"{name}: calls {calls}", list(calls.values()) == [[25] * RANKS] and "/time_step/" in next(iter(calls), ""))
+            total = [sum(values) for values in zip(*calls.values())]
+            check(f"{name}: calls {calls}", total == [25] * RANKS and all("time_step" in path for path in calls))
             asked = [values for path, values in paths.items() if path.endswith("/ask_and_wait/MPI_Get_version")]
             check(f"{name}: asked {paths}", not in_namespace or asked == [[1] * RANKS])
             memory, real = numbers(bare.out, "resident:"), numbers(measured.out, "resident:")
