@@ -20,7 +20,7 @@ static enum lc_err fails(const char *path) {
 
 /* A name from a folder (the first bytes of a path), the first bytes of another name, and an end.
  * (asprintf() takes memory from the program's heap, when this is part of the measurement library:
- * measure/own_heap.c.) */
+ * measure/core/own_heap.c.) */
 static enum lc_err join(char **out, const char *path, size_t folder, const char *name,
                         size_t length, const char *end) {
     struct lc_strbuf text = {0};

@@ -1,6 +1,6 @@
 /* The state of one measured process, in memory shared with its parent: every counter lives here, so
  * that the parent can make a profile of it at any time, also after kill -9. Written by the
- * measurement library (measure/state_write.h), read by lc_state_snapshot.
+ * measurement library (measure/core/state_write.h), read by lc_state_snapshot.
  *
  * Nouns
  *   header   the first page: who, when, how it ended, and where the tables are (offsets from the

@@ -8,7 +8,7 @@
 #include "report/tsv.h"
 
 /* Bytes that one of p members sends and receives on average in a call of blocks of b bytes: 2 b,
- * 2 p b, (p + 1) b, (p - 1) b (measure/calls/coll_bytes.h). */
+ * 2 p b, (p + 1) b, (p - 1) b (measure/wrappers/coll_bytes.h). */
 enum traffic { OF_ONE, OF_ALL, OF_LOWER_AND_ITSELF, OF_LOWER };
 
 static const struct {

@@ -15,17 +15,17 @@ class Mutation(NamedTuple):
 
 MUTATIONS = [
     # -- src/measure
-    Mutation("call_counted_twice", "src/measure/hot.h",
+    Mutation("call_counted_twice", "src/measure/hot/hot.h",
              "    row->count++;\n    row->sum += ticks;", "    row->count += 2;\n    row->sum += ticks;",
              "every MPI call is counted twice", ("programs.p2p_blocking.openmpi",)),
-    Mutation("received_bytes_wrong", "src/measure/hot.h",
+    Mutation("received_bytes_wrong", "src/measure/hot/hot.h",
              "    row->bytes_rcvd += rcvd;", "    row->bytes_rcvd += rcvd + (rcvd != 0);",
              "a byte more for every message received", ("programs.made_comms.openmpi",)),
-    Mutation("status_not_given_back", "src/measure/calls/complete.h",
+    Mutation("status_not_given_back", "src/measure/wrappers/complete.h",
              "    return statuses == MPI_STATUSES_IGNORE && array->count > 0 ? array->own : statuses;",
              "    return array->count > 0 ? array->own : statuses;",
              "MPI_Waitall and the like leave the program's statuses as they were", ("programs.p2p_nonblocking.openmpi",)),
-    Mutation("result_of_failed_call_ignored", "src/measure/calls/complete.h",
+    Mutation("result_of_failed_call_ignored", "src/measure/wrappers/complete.h",
              "    if (lc_unlikely(result != MPI_SUCCESS)) {\n        lc_complete_failed(", "    if (lc_unlikely(result == MPI_ERR_BUFFER)) {\n        lc_complete_failed(",
              "a request that failed is booked as complete", ("programs.failed_requests.openmpi", "programs.failed_requests.mpich", "programs.errors.mpich")),
     Mutation("wait_of_late_sender_one_percent_more", "src/measure/clocks/wait_states.c",
@@ -48,7 +48,7 @@ MUTATIONS = [
     Mutation("late_rank_of_finalize_wrong", "src/measure/clocks/wait_states.c",
              ".late_rank = (uint32_t)last.rank,", ".late_rank = lc_clk.rank,",
              "who waits in MPI_Finalize is blamed itself", ("piggyback.late_to_finalize.mpich",)),
-    Mutation("budget_looked_at_seldom", "src/measure/paths/budget.c",
+    Mutation("budget_looked_at_seldom", "src/measure/callpath/budget.c",
              "enum { WINDOW_MS = 10, USUAL_TIMES = 4 };", "enum { WINDOW_MS = 1000, USUAL_TIMES = 4 };",
              "the tool takes more than its budget for seconds", ("call_paths.budget.openmpi", "call_paths.budget.mpich")),
     Mutation("task_edge_dropped", "src/measure/openmp/dependences.c",
@@ -57,7 +57,7 @@ MUTATIONS = [
     Mutation("lock_not_released", "src/measure/openmp/omp_lock.h",
              "    atomic_store_explicit(lock, 0, memory_order_release); /* partner: lc_omp_lock */", "    (void)lock;",
              "the lock of OpenMP records is taken for ever", ("unit.measure.task_graph",)),
-    Mutation("race_on_the_list_of_threads", "src/measure/mode.c",
+    Mutation("race_on_the_list_of_threads", "src/measure/core/mode.c",
              """    pthread_mutex_lock(&lc_core.lock);
     lc_core.mode = (lc_core.mode & ~clear) | (set & ~(uint32_t)LC_MODE_FLUSH);
     for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next) {

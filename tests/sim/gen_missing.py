@@ -1,6 +1,6 @@
 """What MPICH exports and the simulated MPI does not have: functions that end the program with their names.
 
-gen_missing.py TABLE OUT.c SOURCE..    TABLE: src/measure/calls/mpi_calls.tsv
+gen_missing.py TABLE OUT.c SOURCE..    TABLE: src/measure/wrappers/mpi_calls.tsv
 """
 import re
 import sys

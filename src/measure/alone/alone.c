@@ -1,14 +1,14 @@
 #include "measure/alone/alone.h"
-#include "measure/locations.h"
+#include "measure/hot/locations.h"
 
 #include "base/timer.h"
-#include "measure/calls/special.h"
+#include "measure/wrappers/special.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/stub/stub.h"
-#include "measure/thread.h"
+#include "measure/core/thread.h"
 
 static void fill(struct lc_call *call, struct lc_thread *t, uint64_t now) {
     *call = (struct lc_call){.thread = t, .entry = t->last, .begin = now, .end = now};

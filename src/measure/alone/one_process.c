@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "measure/core.h"
+#include "measure/core/core.h"
 
 /* Types that the core makes carry their size in the handle. */
 enum { OWN_TYPE = 0x0d000000, OWN_TYPE_MASK = 0x7f000000, OWN_TYPE_BYTES = 0x00ffffff };

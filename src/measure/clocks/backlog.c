@@ -8,7 +8,7 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/composed_collectives.h"
 #include "measure/clocks/turns.h"
-#include "measure/core_options.h"
+#include "measure/core/core_options.h"
 
 /* Nothing of the thread itself, which may have ended: its clocks are the queue's (call_state.h),
  * the path stays (lc_clk_backlog_keep_paths). */

@@ -24,9 +24,9 @@
 
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/core.h"
-#include "measure/paths/entry.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/callpath/entry.h"
+#include "measure/core/thread.h"
 
 enum { LC_EVENT_DATA = 56, LC_BACKLOG_CAPACITY = 65536 };
 

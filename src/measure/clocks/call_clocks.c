@@ -20,9 +20,9 @@
 #include "measure/clocks/turns.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/clocks/what_if_factors.h"
-#include "measure/core.h"
-#include "measure/paths/entry.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/callpath/entry.h"
+#include "measure/core/thread.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/logical.h"
 

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "format/raw.h"
-#include "measure/calls/operations.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/mpi/operations.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 #include "piggyback/logical.h"
 #include "piggyback/match.h"
 #include "piggyback/ring.h"

@@ -14,9 +14,9 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/deferred.h"
 #include "measure/clocks/wait_states.h"
-#include "measure/core.h"
-#include "measure/openmp/attached.h"
-#include "measure/state_write.h"
+#include "measure/core/core.h"
+#include "measure/core/attached.h"
+#include "measure/core/state_write.h"
 #include "piggyback/portions.h"
 
 enum { TAG = 0x4c34, MOST_PATHS = 6 };       /* four sums of each go to all ranks (merge_seen) */

@@ -31,7 +31,7 @@
 
 #include "base/timer.h"
 #include "measure/clocks/call_state.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "piggyback/area.h"
 #include "piggyback/blame.h"
 #include "piggyback/pairs.h"

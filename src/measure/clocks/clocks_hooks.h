@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/calls/operations.h"
-#include "measure/calls/request.h"
-#include "measure/thread.h"
+#include "measure/mpi/operations.h"
+#include "measure/mpi/request.h"
+#include "measure/core/thread.h"
 
 struct lc_comm;
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/timer.h"
-#include "measure/calls/handles.h"
-#include "measure/calls/operations.h"
-#include "measure/calls/request.h"
+#include "measure/mpi/handles.h"
+#include "measure/mpi/operations.h"
+#include "measure/mpi/request.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/backlog_progress.h"
 #include "measure/clocks/call_state.h"
@@ -17,7 +17,7 @@
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/shadow_collectives.h"
 #include "measure/clocks/trace_offsets.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "piggyback/colllog.h"
 #include "piggyback/logical.h"
 

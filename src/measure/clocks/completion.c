@@ -1,9 +1,9 @@
 /* Completion of requests: receives in the order in which they were posted, then the rest. */
 #include <stdlib.h>
 
-#include "measure/calls/handles.h"
-#include "measure/calls/request.h"
-#include "measure/calls/status.h"
+#include "measure/mpi/handles.h"
+#include "measure/mpi/request.h"
+#include "measure/mpi/status.h"
 #include "measure/clocks/back_edges.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
@@ -16,8 +16,8 @@
 #include "measure/clocks/receives.h"
 #include "measure/clocks/sends.h"
 #include "measure/clocks/wait_states.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 #include "piggyback/ring.h"
 
 /* Whether the call waited for a message of that rank is not known yet. */

@@ -2,13 +2,13 @@
 #include <stdlib.h>
 
 #include "base/timer.h"
-#include "measure/calls/handles.h"
+#include "measure/mpi/handles.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/constructor_sync.h"
 #include "measure/clocks/shadow_record.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 #include "piggyback/logical.h"
 
 static MPI_Datatype type = MPI_DATATYPE_NULL;

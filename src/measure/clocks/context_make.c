@@ -5,15 +5,15 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "measure/calls/handles.h"
+#include "measure/mpi/handles.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/collectives_backlog.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/constructor_sync.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 #include "piggyback/colllog.h"
 #include "piggyback/combine.h"
 

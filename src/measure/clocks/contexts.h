@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/calls/handles.h"
+#include "measure/mpi/handles.h"
 #include "piggyback/colllog.h"
 #include "piggyback/combine.h"
 

@@ -5,10 +5,10 @@
 
 #include <stdint.h>
 
-#include "measure/calls/handles.h"
+#include "measure/mpi/handles.h"
 #include "measure/clocks/call_state.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 
 /* Does the work that the last call deferred; before anything else of the next event. */
 void lc_clk_deferred_do(struct lc_clk_thread *k);

@@ -7,7 +7,7 @@
 
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "piggyback/logical.h"
 #include "piggyback/ring.h"
 

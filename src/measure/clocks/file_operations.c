@@ -3,14 +3,14 @@
  * half ends. They count as operations of the file's communicator. */
 #include <stdlib.h>
 
-#include "measure/calls/handles.h"
-#include "measure/calls/operations.h"
+#include "measure/mpi/handles.h"
+#include "measure/mpi/operations.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/collectives_backlog.h"
 #include "measure/clocks/synchronising.h"
-#include "measure/thread.h"
+#include "measure/core/thread.h"
 
 static struct file {
     MPI_File handle;

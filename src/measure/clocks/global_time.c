@@ -16,8 +16,8 @@
 #include "base/timer.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/global_time.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 
 enum {
     LC_SYNC_ROUNDS = 2000,

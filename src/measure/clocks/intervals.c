@@ -8,8 +8,8 @@
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/phases.h"
 #include "measure/clocks/what_if_factors.h"
-#include "measure/openmp/attached.h"
-#include "measure/thread.h"
+#include "measure/core/attached.h"
+#include "measure/core/thread.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/logical.h"
 

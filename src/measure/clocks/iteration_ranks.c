@@ -6,7 +6,7 @@
 #include "base/stats.h"
 #include "base/strbuf.h"
 #include "measure/clocks/clocks.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 
 enum { MOST_BLOCKS = 64, MOST_ROWS = 256 };
 

@@ -3,9 +3,9 @@
 #include "base/mem.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/openmp/attached.h"
-#include "measure/paths/loops.h"
-#include "measure/thread.h"
+#include "measure/core/attached.h"
+#include "measure/callpath/loops.h"
+#include "measure/core/thread.h"
 
 /* Threads that work write them. */
 #define NOT_SANITIZED __attribute__((no_sanitize("thread")))

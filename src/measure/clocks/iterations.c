@@ -12,8 +12,8 @@
 #include "measure/clocks/iteration_ranks.h"
 #include "measure/clocks/iteration_statistics.h"
 #include "measure/clocks/global_time.h"
-#include "measure/core.h"
-#include "measure/paths/loops.h"
+#include "measure/core/core.h"
+#include "measure/callpath/loops.h"
 
 struct own_loop {
     const struct lc_loop *loop;

@@ -1,4 +1,4 @@
-/* Iterations of loops that were found in the run (paths/loops.h), joined over all ranks in
+/* Iterations of loops that were found in the run (callpath/loops.h), joined over all ranks in
  * MPI_Finalize. Loops of two ranks are one if their homes are the same call path, and as many loops
  * of that home came before. Of ranks that counted differently the least number counts. */
 #ifndef LC_MEASURE_CLOCKS_ITERATIONS_H

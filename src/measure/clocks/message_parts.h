@@ -14,11 +14,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "measure/calls/operations.h"
-#include "measure/calls/request.h"
+#include "measure/mpi/operations.h"
+#include "measure/mpi/request.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/contexts.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "piggyback/ring.h"
 
 /* Shorter messages are not expected to wait for their receiver; from LC_SURELY_BYTES on no MPI

@@ -13,11 +13,11 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/node_memory.h"
-#include "measure/core.h"
-#include "measure/core_options.h"
+#include "measure/core/core.h"
+#include "measure/core/core_options.h"
 #include "piggyback/area.h"
-#include "measure/limits.h"
-#include "measure/state_write.h"
+#include "measure/core/limits.h"
+#include "measure/core/state_write.h"
 
 struct lc_hello {     /* what ranks tell each other */
     uint64_t machine; /* equal where /proc shows each other's files */

@@ -10,8 +10,8 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/contexts.h"
-#include "measure/core.h"
-#include "measure/paths/loops.h"
+#include "measure/core/core.h"
+#include "measure/callpath/loops.h"
 
 void lc_clk_origins_init(void); /* when memory of the node and thresholds are known */
 
@@ -59,7 +59,7 @@ static inline void lc_clk_origins_meet(struct lc_clk_thread *k, const struct lc_
 /* The thread was outside of MPI from `from` to `until`, most of it in `node`. */
 void lc_clk_origins_worked(struct lc_clk_thread *k, uint64_t from, uint64_t until, uint32_t node);
 /* Where the first thread worked longest from `since` until `until`, as far as that is remembered
- * (paths/loops.h). */
+ * (callpath/loops.h). */
 void lc_clk_origins_longest(uint64_t since, uint64_t until,
                             struct lc_loop_code codes[LC_LOOP_CODES]);
 /* What the last call took besides waiting is work, too. */

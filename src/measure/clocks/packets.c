@@ -5,7 +5,7 @@
 #include "measure/clocks/clocks.h"
 #include "base/timer.h"
 #include "measure/clocks/packets.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 
 enum {
     LC_PACKET_TAG = 0x4c32,

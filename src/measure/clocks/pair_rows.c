@@ -4,7 +4,7 @@
 
 #include "base/strbuf.h"
 #include "measure/clocks/clocks.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "piggyback/pairs.h"
 
 /* Rows of all ranks together, as far as there is one for each rank. */

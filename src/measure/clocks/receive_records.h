@@ -6,7 +6,7 @@
 
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "piggyback/open_receives.h"
 
 /* The receive is off the list of open ones. */

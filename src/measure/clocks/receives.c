@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/calls/operations.h"
-#include "measure/calls/request.h"
+#include "measure/mpi/operations.h"
+#include "measure/mpi/request.h"
 #include "measure/clocks/back_edges.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/backlog_progress.h"
@@ -21,8 +21,8 @@
 #include "measure/clocks/record_format.h"
 #include "measure/clocks/turns.h"
 #include "measure/clocks/wait_states.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 #include "piggyback/logical.h"
 #include "piggyback/match.h"
 #include "piggyback/open_receives.h"

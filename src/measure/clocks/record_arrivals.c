@@ -11,7 +11,7 @@
 #include "measure/clocks/shadow_collectives.h"
 #include "measure/clocks/turns.h"
 #include "measure/clocks/wait_states.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "piggyback/match.h"
 
 /* One of the replies at the end of a record. The vector of the record is as good as that of then,

@@ -2,7 +2,7 @@
 
 #include "base/strbuf.h"
 #include "measure/clocks/clocks.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 
 static const struct {
     const char *scope, *counts;

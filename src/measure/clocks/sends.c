@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/calls/operations.h"
+#include "measure/mpi/operations.h"
 #include "measure/clocks/back_edges.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
@@ -17,8 +17,8 @@
 #include "measure/clocks/records.h"
 #include "measure/clocks/sends.h"
 #include "measure/clocks/turns.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 #include "piggyback/logical.h"
 #include "piggyback/ring.h"
 

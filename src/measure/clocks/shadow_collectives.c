@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "base/timer.h"
-#include "measure/calls/handle_cache.h"
-#include "measure/calls/counts.h"
-#include "measure/calls/operations.h"
+#include "measure/mpi/handle_cache.h"
+#include "measure/mpi/counts.h"
+#include "measure/mpi/operations.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/composed_collectives.h"
@@ -28,8 +28,8 @@
 #include "measure/clocks/shadow_collectives.h"
 #include "measure/clocks/shadow_private.h"
 #include "measure/clocks/shadow_record.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 #include "piggyback/match.h"
 
 enum { LC_SHADOW_DIRECT = 64 };

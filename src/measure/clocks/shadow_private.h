@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/calls/operations.h"
+#include "measure/mpi/operations.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/shadow_record.h"
 #include "measure/clocks/work_since.h"

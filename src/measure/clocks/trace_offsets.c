@@ -13,14 +13,14 @@
 
 #include "base/mem.h"
 #include "base/timer.h"
-#include "measure/calls/handles.h"
+#include "measure/mpi/handles.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/trace_offsets.h"
-#include "measure/core.h"
-#include "measure/core_options.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/core_options.h"
+#include "measure/core/thread.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 

@@ -14,7 +14,7 @@
 #include "measure/clocks/record_format.h"
 #include "measure/clocks/records.h"
 #include "measure/clocks/work_since.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "piggyback/logical.h"
 #include "piggyback/match.h"
 

@@ -9,8 +9,8 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/origins.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 
 struct lc_offset_ends;
 struct lc_path;

@@ -19,9 +19,9 @@
 #include "format/omp_construct.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/what_if_factors.h"
-#include "measure/core.h"
-#include "measure/core_options.h"
-#include "measure/state_write.h"
+#include "measure/core/core.h"
+#include "measure/core/core_options.h"
+#include "measure/core/state_write.h"
 
 _Static_assert((int)LC_WHATIF_MAX == (int)LC_WHAT_IF_SCENARIOS, "clocks for all scenarios");
 

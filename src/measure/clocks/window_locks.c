@@ -19,7 +19,7 @@
 #include "measure/clocks/record_format.h"
 #include "measure/clocks/sends.h"
 #include "measure/clocks/window_locks.h"
-#include "measure/thread.h"
+#include "measure/core/thread.h"
 #include "piggyback/area.h"
 #include "piggyback/logical.h"
 #include "piggyback/match.h"

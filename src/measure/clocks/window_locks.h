@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/calls/handles.h"
+#include "measure/mpi/handles.h"
 
 struct lc_call;
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/gather/audit.h"
-#include "measure/paths/modules.h"
+#include "measure/unwind/modules.h"
 #include "measure/stub/stub.h"
 
 /* Which objects of the process call MPI past the wrappers? The words that their calls jump through

@@ -12,12 +12,12 @@
 #include "format/raw_pack.h"
 #include "format/state.h"
 #include "measure/clocks/clocks_finalize.h"
-#include "measure/core.h"
-#include "measure/core_options.h"
+#include "measure/core/core.h"
+#include "measure/core/core_options.h"
 #include "measure/gather/finalize.h"
 #include "measure/gather/finalize_barrier.h"
 #include "measure/gather/rank_meta.h"
-#include "measure/limits.h"
+#include "measure/core/limits.h"
 
 /* Writing the profile in MPI_Finalize. Call trees are merged up a binomial tree; the maps from each
  * rank's nodes to those of the whole travel down the same tree: O(log P) messages per rank. Then

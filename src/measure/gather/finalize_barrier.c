@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/gather/finalize_barrier.h"
 
 enum { PART_TAG = 0x4c34, PART_RANKS_MAX = 1024, PART_QUIET_MS = 20 };

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "measure/calls/grid.h"
-#include "measure/core.h"
+#include "measure/mpi/grid.h"
+#include "measure/core/core.h"
 
 enum { LC_META_STEPS = 8 };
 

@@ -1,4 +1,4 @@
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/gomp/gomp.h"
 #include "measure/openmp/mutexes.h"
 

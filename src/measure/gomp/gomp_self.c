@@ -2,10 +2,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/gomp/gomp.h"
-#include "measure/locations.h"
-#include "measure/openmp/attached.h"
+#include "measure/hot/locations.h"
+#include "measure/core/attached.h"
 #include "measure/openmp/team.h"
 #include "measure/openmp/tool.h"
 #include "measure/stub/stub.h"

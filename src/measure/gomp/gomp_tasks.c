@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/timer.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/gomp/gomp.h"
 #include "measure/openmp/omp_edges.h"
 #include "measure/openmp/omp_self.h"

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/gomp/gomp.h"
-#include "measure/locations.h"
+#include "measure/hot/locations.h"
 #include "measure/openmp/team.h"
 
 void lc_gomp_fork_begin(struct lc_gomp_fork *fork, const struct lc_gomp_construct *made) {

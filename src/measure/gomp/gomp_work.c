@@ -1,7 +1,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/gomp/gomp.h"
 #include "measure/openmp/doacross.h"
 #include "measure/openmp/mutexes.h"

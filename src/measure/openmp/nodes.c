@@ -7,14 +7,14 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/wait_states.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/omp_records.h"
-#include "measure/paths/entry.h"
-#include "measure/paths/modules.h"
-#include "measure/paths/region_names.h"
+#include "measure/callpath/entry.h"
+#include "measure/unwind/modules.h"
+#include "measure/callpath/region_names.h"
 #include "measure/samples/sampler.h"
-#include "measure/state_write.h"
+#include "measure/core/state_write.h"
 
 static const char *const names[] = {
     [LC_OMP_AT_PARALLEL] = "parallel",

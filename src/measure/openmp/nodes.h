@@ -31,7 +31,7 @@ enum lc_omp_construct {
     LC_OMP_AT_TEST_LOCK,
     LC_OMP_AT_CREATE_TASK,
     LC_OMP_AT_IDLE,
-    LC_OMP_AT_REGION_NAME /* `node` is the region's id of paths/user_regions.h */
+    LC_OMP_AT_REGION_NAME /* `node` is the region's id of hot/user_regions.h */
 };
 
 /* The node of a construct below another node (of the call tree), for this thread. NULL: no

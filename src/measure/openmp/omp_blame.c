@@ -1,7 +1,7 @@
 #include "measure/openmp/omp_blame.h"
 
 #include "measure/clocks/clocks.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/openmp/omp_lock.h"
 #include "piggyback/blame.h"
 

@@ -7,7 +7,7 @@
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/phases.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/task_spans.h"
 #include "piggyback/logical.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "measure/clocks/call_state.h"
-#include "measure/core.h"
-#include "measure/locations.h"
+#include "measure/core/core.h"
+#include "measure/hot/locations.h"
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_blame.h"
 

@@ -2,8 +2,8 @@
 #ifndef LC_MEASURE_OPENMP_OMP_SELF_H
 #define LC_MEASURE_OPENMP_OMP_SELF_H
 
-#include "measure/core.h"
-#include "measure/hot.h"
+#include "measure/core/core.h"
+#include "measure/hot/hot.h"
 #include "measure/openmp/omp_thread.h"
 
 /* Of a thread that has none yet, or is not measured (now): NULL. */

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "measure/openmp/omp_pool.h"
-#include "measure/thread.h"
+#include "measure/core/thread.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/ring.h"
 

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "base/mem.h"
-#include "measure/hot.h"
+#include "measure/hot/hot.h"
 #include "measure/openmp/omp_records.h"
 
 enum { CREATOR_SHIFT = 40 };

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "measure/clocks/call_state.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/openmp/nodes.h"
 
 _Atomic uint32_t lc_omp_n_spans;

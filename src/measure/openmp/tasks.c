@@ -11,7 +11,7 @@
 #include "measure/openmp/omp_trace.h"
 #include "measure/openmp/task_spans.h"
 #include "measure/openmp/waiting.h"
-#include "measure/state_write.h"
+#include "measure/core/state_write.h"
 
 static _Atomic bool any_explicit;
 

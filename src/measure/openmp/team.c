@@ -6,8 +6,8 @@
 #include "base/timer.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/core.h"
-#include "measure/hot.h"
+#include "measure/core/core.h"
+#include "measure/hot/hot.h"
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/omp_edges.h"
 #include "measure/openmp/omp_records.h"
@@ -18,8 +18,8 @@
 #include "measure/openmp/task_spans.h"
 #include "measure/openmp/tasks.h"
 #include "measure/openmp/waiting.h"
-#include "measure/paths/user_regions.h"
-#include "measure/state_write.h"
+#include "measure/hot/user_regions.h"
+#include "measure/core/state_write.h"
 
 void lc_omp_thread_begin(int kind, union ompt_data *data) {
     (void)data;

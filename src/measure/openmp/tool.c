@@ -5,15 +5,15 @@
 
 #include "base/json_text.h"
 #include "base/strbuf.h"
-#include "measure/core.h"
-#include "measure/openmp/attached.h"
+#include "measure/core/core.h"
+#include "measure/core/attached.h"
 #include "measure/openmp/mutexes.h"
 #include "measure/openmp/omp_self.h"
 #include "measure/openmp/ompt.h"
 #include "measure/openmp/omp_thread.h"
 #include "measure/openmp/tasks.h"
 #include "measure/openmp/team.h"
-#include "measure/paths/user_regions.h"
+#include "measure/hot/user_regions.h"
 
 static char runtime_name[128];
 

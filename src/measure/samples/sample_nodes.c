@@ -5,13 +5,13 @@
 #include "base/none.h"
 #include "format/omp_construct.h"
 #include "measure/clocks/clocks_hooks.h"
-#include "measure/core.h"
-#include "measure/paths/draft.h"
-#include "measure/paths/modules.h"
+#include "measure/core/core.h"
+#include "measure/callpath/draft.h"
+#include "measure/unwind/modules.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/stack_copy.h"
-#include "measure/state_write.h"
-#include "measure/thread.h"
+#include "measure/core/state_write.h"
+#include "measure/core/thread.h"
 
 enum { DEEPEST = 48, CHAIN = 128 }; /* functions below the exact node; of a sample in all */
 

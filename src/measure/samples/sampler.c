@@ -10,16 +10,16 @@
 #include "base/none.h"
 #include "base/timer.h"
 #include "measure/clocks/clocks_hooks.h"
-#include "measure/core.h"
-#include "measure/core_options.h"
-#include "measure/hot.h"
-#include "measure/openmp/attached.h"
-#include "measure/paths/entry.h"
+#include "measure/core/core.h"
+#include "measure/core/core_options.h"
+#include "measure/hot/hot.h"
+#include "measure/core/attached.h"
+#include "measure/callpath/entry.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/sample_nodes.h"
 #include "measure/samples/switch_rate.h"
 #include "measure/samples/timer_ring.h"
-#include "measure/state_write.h"
+#include "measure/core/state_write.h"
 
 enum {
     SLOWER = 64,          /* the second ring: that many fewer samples */

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/thread.h"
+#include "measure/core/thread.h"
 
 struct lc_call;
 

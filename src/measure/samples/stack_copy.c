@@ -1,6 +1,6 @@
 #include "measure/samples/stack_copy.h"
 
-#include "measure/paths/walk.h"
+#include "measure/unwind/walk.h"
 #include "measure/samples/perf_ring.h"
 
 struct frame {

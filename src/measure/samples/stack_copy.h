@@ -1,5 +1,5 @@
 /* The call chain of a sample from the copy of the stack that came with it, by remembered rules
- * (paths/walk.h): also where functions keep no frame pointer.
+ * (unwind/walk.h): also where functions keep no frame pointer.
  *
  * Invariant: nothing outside of the copy is read, and each step moves outwards, so it ends whatever
  * the copy holds. */

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/calls/handles.h"
-#include "measure/core.h"
+#include "measure/mpi/handles.h"
+#include "measure/core/core.h"
 
 struct lc_call;
 struct lc_coll;

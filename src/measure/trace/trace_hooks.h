@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 #include "format/trace_record.h"
-#include "measure/calls/handles.h"
-#include "measure/calls/operations.h"
-#include "measure/calls/request.h"
-#include "measure/core.h"
-#include "measure/paths/entry.h"
-#include "measure/thread.h"
+#include "measure/mpi/handles.h"
+#include "measure/mpi/operations.h"
+#include "measure/mpi/request.h"
+#include "measure/core/core.h"
+#include "measure/callpath/entry.h"
+#include "measure/core/thread.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_calls.h"
 #include "measure/trace/trace_put.h"

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "format/trace_record.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 #include "measure/trace/trace_area.h"
 
 enum {

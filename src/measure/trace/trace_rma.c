@@ -5,10 +5,10 @@
 
 #include "base/mem.h"
 #include "format/trace_record.h"
-#include "measure/calls/handle_cache.h"
+#include "measure/mpi/handle_cache.h"
 #include "measure/clocks/clocks_hooks.h"
-#include "measure/core.h"
-#include "measure/thread.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_hooks.h"

@@ -13,7 +13,7 @@
 #include "base/binomial.h"
 #include "base/strbuf.h"
 #include "format/trace_defs.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_unify.h"

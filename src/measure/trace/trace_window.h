@@ -26,9 +26,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/calls/operations.h"
-#include "measure/calls/request.h"
-#include "measure/core.h"
+#include "measure/mpi/operations.h"
+#include "measure/mpi/request.h"
+#include "measure/core/core.h"
 #include "measure/trace/trace_area.h"
 
 struct lc_call;

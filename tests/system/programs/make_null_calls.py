@@ -2,7 +2,7 @@
 """Writes the cases of null_calls: every function whose wrapper looks at its arguments, once for each pointer parameter that is NULL
 while everything else is valid, and once with all of them NULL.
 
-make_null_calls.py TABLE TALLY_HEADER OUT.c: TABLE is src/measure/calls/mpi_calls.tsv, TALLY_HEADER names the functions of this mpi.h."""
+make_null_calls.py TABLE TALLY_HEADER OUT.c: TABLE is src/measure/wrappers/mpi_calls.tsv, TALLY_HEADER names the functions of this mpi.h."""
 import re
 import sys
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "measure/clocks/clocks.h"
-#include "measure/core.h"
+#include "measure/core/core.h"
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_edges.h"
 #include "measure/openmp/omp_self.h"

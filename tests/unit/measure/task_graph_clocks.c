@@ -5,9 +5,9 @@
 
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/phases.h"
-#include "measure/hot.h"
-#include "measure/locations.h"
-#include "measure/paths/user_regions.h"
+#include "measure/hot/hot.h"
+#include "measure/hot/locations.h"
+#include "measure/hot/user_regions.h"
 #include "measure/trace/trace_area.h"
 
 struct lc_clk lc_clk;

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "measure/hot.h"
-#include "measure/calls/wrap.h"
-#include "measure/locations.h"
-#include "measure/mode.h"
-#include "measure/paths/entry.h"
-#include "measure/state_write.h"
+#include "measure/hot/hot.h"
+#include "measure/wrappers/wrap.h"
+#include "measure/hot/locations.h"
+#include "measure/core/mode.h"
+#include "measure/callpath/entry.h"
+#include "measure/core/state_write.h"
 
 enum { THREADS = 8, CALLS = 100000 };
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "measure/paths/python_layout.h"
+#include "measure/callpath/python_layout.h"
 
 static void put64(unsigned char *at, uint64_t value) {
     memcpy(at, &value, 8);

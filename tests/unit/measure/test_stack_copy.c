@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "measure/paths/walk.h"
+#include "measure/unwind/walk.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/stack_copy.h"
 

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <ucontext.h>
 
-#include "measure/paths/unwind.h"
-#include "measure/paths/walk.h"
+#include "measure/unwind/unwind.h"
+#include "measure/unwind/walk.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
 

@@ -1,0 +1,252 @@
+#include "measure/callpath/budget.h"
+#include "base/hash.h"
+#include "base/timer.h"
+#include "measure/core/core.h"
+#include "measure/core/core_options.h"
+#include "measure/callpath/entry.h"
+#include "measure/callpath/reduced.h"
+#include "measure/core/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW_MS = 10, USUAL_TIMES = 4 };
+
+static struct {
+    double share;                     /* 0: off */
+    uint64_t window_ticks, run_ticks; /* 0: not known yet */
+    uint64_t sample_ticks;            /* what taking the two stamps of a sample adds to it */
+    uint64_t outside_ticks;           /* of a wrapper before its first stamp and after its last */
+    struct lc_budget_step steps[LC_BUDGET_STEPS];
+    uint32_t n_steps;
+} budget;
+
+static __attribute__((noinline)) uint64_t stamp(void) {
+    return lc_ticks();
+}
+
+/* Two stamps that a function takes, without what stamps in the wrapper itself would take. */
+static uint64_t cost_of_sample(void) {
+    uint64_t called = UINT64_MAX, direct = UINT64_MAX;
+    for (int i = 0; i < 64; i++) {
+        uint64_t begin = lc_ticks(), ticks = stamp() - begin;
+        called = ticks < called ? ticks : called;
+        begin = lc_ticks();
+        ticks = lc_ticks() - begin;
+        direct = ticks < direct ? ticks : direct;
+    }
+    return called > direct ? 2 * (called - direct) : 0;
+}
+
+static __attribute__((noinline)) void mpi_call(void) {
+    __asm__ volatile("");
+}
+static void (*volatile to_mpi)(void) = mpi_call;
+
+/* What every wrapper does beside its stamps and what lies between them: one call more, registers
+ * saved, a struct lc_call filled in. */
+static __attribute__((noinline)) void wrapper(uint64_t value) {
+    struct lc_call call = {.fn = (uint32_t)value};
+    __asm__ volatile("" ::"r"(&call) : "memory");
+#if defined(__x86_64__)
+    __asm__ volatile("" ::: "rbx", "r12", "r13", "r14", "r15");
+#endif
+    to_mpi();
+    __asm__ volatile("" ::"r"(&call) : "memory");
+}
+
+static uint64_t cost_outside(void) {
+    enum { CALLS = 32 };
+    uint64_t wrapped = UINT64_MAX, direct = UINT64_MAX;
+    for (int i = 0; i < 64; i++) {
+        uint64_t begin = lc_ticks(), ticks;
+        for (uint64_t k = 0; k < CALLS; k++)
+            wrapper(k);
+        ticks = lc_ticks() - begin;
+        wrapped = ticks < wrapped ? ticks : wrapped;
+        begin = lc_ticks();
+        for (uint64_t k = 0; k < CALLS; k++)
+            to_mpi();
+        ticks = lc_ticks() - begin;
+        direct = ticks < direct ? ticks : direct;
+    }
+    return wrapped > direct ? (wrapped - direct) / CALLS : 0;
+}
+
+void lc_budget_init(bool wanted) {
+    const char *text = lc_option("LATECOMER_MAX_OVERHEAD");
+    budget.share = 0.05;
+    if (text != NULL && text[0] != '\0')
+        budget.share = strtod(text, NULL) / 100; /* off: 0 */
+    if (!wanted)
+        budget.share = 0;
+    budget.sample_ticks = cost_of_sample();
+    budget.outside_ticks = cost_outside();
+}
+
+/* The rate of the ticks is known some time after the start only. */
+static void measure_ticks(void) {
+    pthread_mutex_lock(&lc_core.lock);
+    if (budget.run_ticks == 0) {
+        lc_timer_calibrate();
+        double per_second = 1e9 / lc_timer.ns_per_tick;
+        budget.window_ticks = (uint64_t)(per_second * WINDOW_MS * 1e-3);
+        budget.run_ticks = (uint64_t)(per_second * LC_BUDGET_RUN_S);
+    }
+    pthread_mutex_unlock(&lc_core.lock);
+}
+
+double lc_budget_share(void) {
+    return budget.share;
+}
+
+const struct lc_budget_step *lc_budget_steps(uint32_t *n) {
+    *n = budget.n_steps;
+    return budget.steps;
+}
+
+/* One line per call site: a further step at the same one replaces the first. */
+static void note_step(const struct lc_site *site, uint32_t n_paths) {
+    pthread_mutex_lock(&lc_core.lock);
+    struct lc_budget_step *step = NULL;
+    for (uint32_t i = 0; i < budget.n_steps && step == NULL; i++)
+        if (budget.steps[i].ra == site->ra && budget.steps[i].fn == site->fn)
+            step = &budget.steps[i];
+    if (step == NULL && budget.n_steps < LC_BUDGET_STEPS) {
+        step = &budget.steps[budget.n_steps++];
+        *step = (struct lc_budget_step){.ra = site->ra, .fn = site->fn};
+    }
+    if (step != NULL) {
+        step->detail = site->detail > step->detail ? site->detail : step->detail;
+        step->n_paths = n_paths > step->n_paths ? n_paths : step->n_paths;
+    }
+    pthread_mutex_unlock(&lc_core.lock);
+}
+
+/* --- what it costs */
+
+static void add_cost(struct lc_thread *t, const struct lc_entry *e, uint32_t fn, uint64_t ticks,
+                     bool rare) {
+    if (budget.share == 0 || e->ra == 0 || fn >= LC_FN_COUNT)
+        return;
+    if (t->sites_known == NULL)
+        t->sites_known = calloc(1, sizeof *t->sites_known);
+    if (t->sites_known == NULL)
+        return;
+    struct lc_site *site = lc_site_take(t->sites_known, fn, e->ra);
+    if (site != NULL)
+        site->cost_ticks += ticks;
+    if (site != NULL && rare)
+        site->rare_ticks += ticks;
+}
+
+LC_COLD void lc_budget_rare(struct lc_call *call, uint64_t ticks) {
+    add_cost(call->thread, call->entry, call->fn, ticks, true);
+}
+
+LC_COLD void lc_sample_begin_cold(struct lc_call *call) {
+    call->thread->sample_ticks = lc_ticks();
+}
+
+/* --- the budget */
+
+static bool above(uint64_t cost, uint64_t elapsed) {
+    return (double)cost > budget.share * ((double)elapsed - (double)cost);
+}
+
+/* Merged paths that do not stay the same: the caller alone is always the same. */
+static bool caller_helps(const struct lc_site *s) {
+    return s->detail == LC_DETAIL_MERGED && s->rare_ticks * 2 > s->cost_ticks;
+}
+
+static bool can_step(const struct lc_site *s) {
+    if (s->tried && s->rare_ticks * 2 < s->cost_ticks)
+        return false;
+    return s->detail == LC_DETAIL_FULL || caller_helps(s) ||
+           (s->detail < LC_DETAIL_COUNTED && lc_fn_local[s->fn]);
+}
+
+static bool next_step(struct lc_thread *t, struct lc_site *site, const struct lc_entry *e) {
+    uint32_t n_paths = 0;
+    bool done =
+        site->detail < LC_DETAIL_MERGED && lc_site_reduce(t, site, e, LC_DETAIL_MERGED, &n_paths);
+    if (!done && site->detail < LC_DETAIL_COUNTED && lc_fn_local[site->fn])
+        done = lc_site_reduce(t, site, e, LC_DETAIL_COUNTED, &n_paths);
+    if (!done && caller_helps(site))
+        done = lc_site_reduce(t, site, e, LC_DETAIL_CALLER, &n_paths);
+    site->tried = !done; /* nothing makes it cheaper, unless new paths come */
+    if (done) {
+        t->reduced = t->sites_known;
+        note_step(site, n_paths);
+    }
+    return done;
+}
+
+/* The sites that cost most, if this call is one of them: its entry is at hand. */
+static void control(struct lc_call *call, uint64_t now) {
+    struct lc_thread *t = call->thread;
+    if (budget.run_ticks == 0)
+        measure_ticks();
+    uint64_t cost = t->counts.call_ticks + t->counts.own_ticks;
+    uint64_t elapsed = now - t->state->begin_ticks, since = now - t->window_ticks;
+    if (since < budget.window_ticks)
+        return;
+    bool late = t->window_ticks != 0 && above(cost - t->window_cost, since) &&
+                above(cost, elapsed > budget.run_ticks ? elapsed : budget.run_ticks);
+    struct lc_site *site = lc_site_find(t->sites_known, call->fn, call->entry->ra);
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < LC_SITES_MOST; i++) {
+        const struct lc_site *s = &t->sites_known->sites[i];
+        most = can_step(s) && s->cost_ticks > most ? s->cost_ticks : most;
+    }
+    if (late && most > 0) {
+        if (site == NULL || !can_step(site) || site->cost_ticks * 2 < most)
+            return; /* wait for a call of that one */
+        next_step(t, site, call->entry);
+    }
+    t->window_ticks = now;
+    t->window_cost = cost;
+    for (uint32_t i = 0; i < LC_SITES_MOST; i++) {
+        t->sites_known->sites[i].cost_ticks /= 2;
+        t->sites_known->sites[i].rare_ticks /= 2;
+    }
+}
+
+/* The samples of a group are complete: they stand for all calls since the last one. */
+static void end_group(struct lc_thread *t, uint64_t now) {
+    uint64_t n = t->sample_calls + LC_SAMPLE_GROUP;
+    t->counts.sampled_calls += n;
+    t->counts.call_ticks += t->group_ticks * n / (LC_SAMPLE_GROUP - 1);
+    t->group_ticks = 0;
+    /* at first often, so that short runs have samples */
+    uint32_t every = t->sample_calls < LC_SAMPLE_EVERY / 2 ? t->sample_calls * 2 : LC_SAMPLE_EVERY;
+    every = every * 3 / 4 + (uint32_t)(lc_hash_key(now) >> 40) % (every / 2);
+    t->until_sample = (int32_t)every;
+    t->sample_calls = every;
+}
+
+LC_COLD void lc_sample_end_cold(struct lc_call *call) {
+    struct lc_thread *t = call->thread;
+    uint64_t now = lc_ticks();
+    if (t->sample_ticks < call->begin || t->sample_ticks > call->end)
+        return; /* of a call that has no sample */
+    uint64_t cost = t->sample_ticks - call->begin + (now - call->end);
+    cost -= cost > budget.sample_ticks ? budget.sample_ticks : 0;
+    cost += budget.outside_ticks;
+    if (t->until_sample == 0) { /* the first one of a group is slowed down by code that is rare */
+        t->group_ticks = 0;
+        return;
+    }
+    /* Much more than usual: the thread was interrupted. */
+    if (t->usual_ticks != 0 && cost > USUAL_TIMES * t->usual_ticks)
+        cost = USUAL_TIMES * t->usual_ticks;
+    t->usual_ticks = t->usual_ticks == 0 ? cost : (t->usual_ticks * 15 + cost) / 16 + 1;
+    t->group_ticks += cost;
+    add_cost(t, call->entry, call->fn, cost * t->sample_calls / (LC_SAMPLE_GROUP - 1), false);
+    if (t->until_sample > 1 - LC_SAMPLE_GROUP)
+        return;
+    end_group(t, now);
+    if (budget.share > 0 && t->sites_known != NULL && call->fn < LC_FN_COUNT &&
+        call->entry->ra != 0)
+        control(call, now);
+}

@@ -1,0 +1,249 @@
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/hot/hot.h"
+#include "measure/callpath/call_sites.h"
+#include "measure/callpath/draft.h"
+#include "measure/callpath/entries.h"
+#include "measure/callpath/entry.h"
+#include "measure/callpath/pool.h"
+#include "measure/callpath/reduced.h"
+#include "measure/unwind/walk.h"
+#include "measure/core/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/core/limits.h"
+
+#include "base/hash.h"
+
+/* Fingerprints of entries that went, to see whether they come back. */
+enum { GONE = 65536 };
+
+static _Atomic size_t process_bytes; /* of all threads, beyond the first part of each */
+
+static size_t bytes_of(const struct lc_entry *e) {
+    return sizeof *e + e->n_checks * sizeof(struct lc_check) + e->n_items * sizeof(struct lc_item);
+}
+
+/* The path, whatever regions it was in: their numbers change when they are begun again. */
+static uint64_t fingerprint(const struct lc_entry *e) {
+    uint64_t hash = lc_hash_key(e->ra ^ e->frame << 16 ^ (uint32_t)e->fn_ctx);
+    for (uint32_t i = 0; i < e->n_checks; i++) {
+        hash ^= e->checks[i].expected + ((uint64_t)e->checks[i].offset << 40);
+        hash *= 0xff51afd7ed558ccdull;
+        hash ^= hash >> 32;
+    }
+    return hash | 1;
+}
+
+static void note_gone(struct lc_thread *t, const struct lc_entry *e) {
+    uint64_t mark = fingerprint(e);
+    t->counts.recycled++;
+    if (t->gone != NULL)
+        t->gone[mark >> 32 & (GONE - 1)] = (uint32_t)mark;
+}
+
+static bool came_back(const struct lc_thread *t, const struct lc_entry *e) {
+    uint64_t mark = fingerprint(e);
+    return t->gone != NULL && t->gone[mark >> 32 & (GONE - 1)] == (uint32_t)mark;
+}
+
+static void link_entry(struct lc_thread *t, struct lc_entry *e) {
+    struct lc_entry **bucket = &t->buckets[lc_bucket(e->ra, e->frame)];
+    e->next = *bucket;
+    *bucket = e;
+}
+
+/* --- moving entries to a new pool */
+
+/* Old entries that were copied have no path, and their copy in previous[0]. */
+static struct lc_entry *moved(const struct lc_entry *old) {
+    return old->path == NULL ? old->previous[0] : NULL;
+}
+
+static struct lc_entry *move(struct lc_pool *pool, struct lc_entry *old) {
+    struct lc_entry *copy = moved(old);
+    if (copy != NULL || (copy = lc_pool_take(pool, bytes_of(old))) == NULL)
+        return copy;
+    memcpy(copy, old, sizeof *old + old->n_checks * sizeof(struct lc_check));
+    copy->items = (struct lc_item *)(copy->checks + copy->n_checks);
+    memcpy(copy->items, old->items, old->n_items * sizeof(struct lc_item));
+    lc_entry_forget_others(copy);
+    old->path = NULL;
+    old->previous[0] = copy;
+    return copy;
+}
+
+static bool in_pool(const struct lc_thread *t, const struct lc_entry *e) {
+    return e != t->off_entry && e != t->start_entry && !e->transient && !e->merged;
+}
+
+static void move_pinned(struct lc_thread *t, struct lc_pool *fresh) {
+    if (in_pool(t, t->last)) {
+        struct lc_entry *copy = move(fresh, t->last);
+        t->last = copy != NULL ? copy : t->start_entry;
+    }
+    for (uint32_t i = 0; i < t->n_regions; i++) {
+        if (!in_pool(t, t->regions[i].entry))
+            continue;
+        struct lc_entry *copy = move(fresh, t->regions[i].entry);
+        t->regions[i].entry = copy != NULL ? copy : t->off_entry;
+    }
+}
+
+/* Nothing outside of the pool may point to what was there. */
+static void forget_others(struct lc_thread *t) {
+    struct lc_entry *const plain[] = {t->off_entry,          t->start_entry,
+                                      t->lost_entry,         t->scratch_entries[0],
+                                      t->scratch_entries[1], t->callback_entry};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (plain[i] != NULL)
+            lc_entry_forget_others(plain[i]);
+    lc_sites_reduced_forget_others(t);
+}
+
+enum { SHARE_ALL = 65536 };
+
+/* Of those that were used, a part: chance chooses, so that paths which take turns do not throw each
+ * other out. */
+static bool chosen(const struct lc_entry *e, uint32_t share) {
+    return e->used && lc_hash_key32(e->serial) >> 16 < share;
+}
+
+/* Moves what is pinned and what is chosen to a new pool; the rest goes. share 0: nothing else, the
+ * code that the entries stand for has changed. */
+static bool move_all(struct lc_thread *t, size_t capacity, uint32_t share) {
+    struct lc_pool *fresh = lc_pool_new(capacity);
+    if (fresh == NULL)
+        return false;
+    move_pinned(t, fresh);
+    for (int i = 0; i < LC_BUCKETS; i++) {
+        struct lc_entry *e = t->buckets[i], *next;
+        t->buckets[i] = NULL;
+        for (; e != NULL; e = next) {
+            next = e->next;
+            struct lc_entry *copy = moved(e);
+            if (copy == NULL && chosen(e, share))
+                copy = move(fresh, e);
+            if (copy != NULL && share > 0)
+                link_entry(t, copy);
+            else if (share > 0)
+                note_gone(t, e);
+        }
+    }
+    forget_others(t);
+    lc_pool_free(t->pool);
+    t->pool = fresh;
+    return true;
+}
+
+/* Takes the sums out of all entries, and notes which were used since the last time. */
+static size_t mark_used(struct lc_thread *t) {
+    size_t bytes = 0;
+    for (int i = 0; i < LC_BUCKETS; i++)
+        for (struct lc_entry *e = t->buckets[i]; e != NULL; e = e->next) {
+            e->used = (e->gap_ticks[0] | e->gap_ticks[1]) != 0;
+            for (int slot = 0; slot < 2; slot++)
+                lc_sites_take(t, e, slot);
+            bytes += e->used ? bytes_of(e) : 0;
+        }
+    return bytes;
+}
+
+/* --- room for a new entry */
+
+static bool grow(struct lc_thread *t) {
+    size_t bytes = lc_pool_capacity(t->pool);
+    if (bytes * 2 > LC_ENTRIES_MOST || !lc_limits_memory(bytes * 2))
+        return false;
+    size_t before = atomic_fetch_add_explicit(&process_bytes, bytes, memory_order_relaxed);
+    if (before + bytes > LC_ENTRIES_PROCESS) {
+        atomic_fetch_sub_explicit(&process_bytes, bytes, memory_order_relaxed);
+        return false;
+    }
+    lc_pool_set_capacity(t->pool, bytes * 2);
+    return true;
+}
+
+static void make_room(struct lc_thread *t) {
+    uint64_t made = t->counts.made - t->made_then, back = t->counts.remade - t->remade_then;
+    t->made_then = t->counts.made;
+    t->remade_then = t->counts.remade;
+    if (back > made / 8 && grow(t))
+        return;
+    size_t used = mark_used(t), capacity = lc_pool_capacity(t->pool);
+    if (used > capacity / 2 && grow(t))
+        return;
+    if (t->gone == NULL)
+        t->gone = calloc(GONE, sizeof *t->gone);
+    /* never more than half: moving must be rare */
+    double share = used > capacity / 2 ? (double)capacity / 2 / (double)used : 1;
+    lc_clocks_catch_up(t);
+    move_all(t, capacity, 1 + (uint32_t)(share * (SHARE_ALL - 1)));
+}
+
+void lc_thread_paths_flush(struct lc_thread *t) {
+    if (t->draft != NULL)
+        lc_walk_forget(&((struct lc_draft *)t->draft)->walk);
+    lc_sites_take_all(t);
+    lc_sites_reduced_forget(t);
+    lc_clocks_catch_up(t);
+    move_all(t, lc_pool_capacity(t->pool), 0);
+}
+
+void lc_entries_free(struct lc_thread *t) {
+    if (t->pool != NULL)
+        atomic_fetch_sub_explicit(&process_bytes, lc_pool_capacity(t->pool) - LC_ENTRIES_FIRST,
+                                  memory_order_relaxed);
+    lc_pool_free(t->pool);
+    free(t->gone);
+    t->pool = NULL;
+    t->gone = NULL;
+}
+
+/* What cannot be kept: the one that is not the last event's, which is still looked at. */
+static struct lc_entry *take_scratch(struct lc_thread *t, const struct lc_draft *d) {
+    struct lc_entry *e =
+        t->in_callback ? t->callback_entry : t->scratch_entries[t->last == t->scratch_entries[0]];
+    t->counts.uncacheable++;
+    memset(e, 0, sizeof *e);
+    e->items = (struct lc_item *)(e + 1);
+    e->transient = true;
+    memcpy(e->items, d->items, d->n_items * sizeof(struct lc_item));
+    return e;
+}
+
+static struct lc_entry *take_kept(struct lc_thread *t, const struct lc_draft *d) {
+    size_t bytes = sizeof(struct lc_entry) + d->n_checks * sizeof(struct lc_check) +
+                   d->n_items * sizeof(struct lc_item);
+    struct lc_entry *e = lc_pool_take(t->pool, bytes);
+    if (e == NULL && !t->in_callback) { /* else the call that MPI is in still needs its entry */
+        make_room(t);
+        e = lc_pool_take(t->pool, bytes);
+    }
+    if (e == NULL)
+        return NULL;
+    memset(e, 0, sizeof *e);
+    e->n_checks = (uint16_t)d->n_checks;
+    memcpy(e->checks, d->checks, d->n_checks * sizeof(struct lc_check));
+    e->items = (struct lc_item *)(e->checks + d->n_checks);
+    memcpy(e->items, d->items, d->n_items * sizeof(struct lc_item));
+    return e;
+}
+
+struct lc_entry *lc_entry_new(struct lc_thread *t, const struct lc_draft *d, uint64_t fn_ctx,
+                              uint64_t ra, uint64_t frame) {
+    struct lc_entry *kept = d->cacheable ? take_kept(t, d) : NULL;
+    struct lc_entry *e = kept != NULL ? kept : take_scratch(t, d);
+    e->n_items = (uint16_t)d->n_items;
+    e->ra = ra;
+    e->frame = frame;
+    e->fn_ctx = fn_ctx;
+    if (kept == NULL)
+        return e;
+    t->counts.made++;
+    t->came_back = came_back(t, e);
+    t->counts.remade += t->came_back;
+    link_entry(t, e);
+    return e;
+}

@@ -1,0 +1,336 @@
+#include "base/err.h"
+#include "base/hash.h"
+#include "measure/core/core.h"
+#include "measure/hot/hot.h"
+#include "measure/unwind/bindings.h"
+#include "measure/callpath/budget.h"
+#include "measure/callpath/call_sites.h"
+#include "measure/callpath/draft.h"
+#include "measure/callpath/entries.h"
+#include "measure/callpath/entry.h"
+#include "measure/callpath/loops.h"
+#include "measure/unwind/modules.h"
+#include "measure/callpath/path.h"
+#include "measure/callpath/pool.h"
+#include "measure/callpath/python_stack.h"
+#include "measure/callpath/reduced.h"
+#include "measure/unwind/unwind.h"
+#include "measure/core/state_write.h"
+#include "measure/core/thread.h"
+#include "measure/trace/trace_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The cold half of the look-up: rows of nodes, paths, entries made of drafts. */
+
+enum { HASH_START = 64 };
+
+static uint32_t hash_node(uint32_t node) {
+    return lc_hash_key32(node) >> 7;
+}
+
+/* --- rows --- */
+
+LC_COLD struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *path, uint32_t key) {
+    if (path->node == LC_NONE)
+        return path == t->lost_entry->path ? t->spill_row : t->void_row;
+    for (uint32_t i = 0; i < path->n_more; i++)
+        if (path->more[i].key == key)
+            return path->more[i].row;
+    struct lc_state_row *row = key == LC_RAW_CLASS_TIME ? lc_time_row(t, path->node)
+                                                        : lc_state_row_take(t, path->node, key);
+    struct lc_row_ref ref = {row, key};
+    if (row == t->spill_row)
+        return row;
+    if (path->n_rows < LC_PATH_ROWS) {
+        path->rows[path->n_rows++] = ref;
+        return row;
+    }
+    struct lc_row_ref *more = realloc(path->more, (path->n_more + 1) * sizeof *more);
+    if (more == NULL)
+        return t->spill_row;
+    path->more = more;
+    path->more[path->n_more++] = ref;
+    return row;
+}
+
+struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node) {
+    if (node == 0 || node == LC_NONE || t->time_rows == NULL)
+        return t->void_row;
+    uint32_t i = hash_node(node) & t->times_mask;
+    for (; t->time_rows[i] != NULL; i = (i + 1) & t->times_mask)
+        if (t->time_rows[i]->node == node)
+            return t->time_rows[i];
+    if (t->n_times ==
+        t->times_mask) /* it could not grow: one place stays empty, where searches end */
+        return t->void_row;
+    struct lc_state_row *row = lc_state_row_take(t, node, LC_RAW_CLASS_TIME);
+    if (row == t->spill_row)
+        return t->void_row;
+    t->time_rows[i] = row;
+    if (++t->n_times * 2 <= t->times_mask)
+        return row;
+    uint32_t mask = t->times_mask * 2 + 1;
+    struct lc_state_row **bigger = calloc(mask + 1u, sizeof(struct lc_state_row *));
+    if (bigger == NULL)
+        return row;
+    for (uint32_t k = 0; k <= t->times_mask; k++) {
+        if (t->time_rows[k] == NULL)
+            continue;
+        uint32_t at = hash_node(t->time_rows[k]->node) & mask;
+        while (bigger[at] != NULL)
+            at = (at + 1) & mask;
+        bigger[at] = t->time_rows[k];
+    }
+    free(t->time_rows);
+    t->time_rows = bigger;
+    t->times_mask = mask;
+    return row;
+}
+
+/* --- paths --- */
+
+static struct lc_path *path_get(struct lc_thread *t, uint32_t node, uint32_t fn) {
+    uint32_t i = hash_node(node) & t->paths_mask;
+    for (struct lc_path *p = t->paths[i]; p != NULL; p = p->next)
+        if (p->node == node)
+            return p;
+    struct lc_path *path = calloc(1, sizeof *path);
+    if (path == NULL)
+        return t->lost_entry->path;
+    path->node = node;
+    path->fn = fn;
+    path->next = t->paths[i];
+    t->paths[i] = path;
+    if (++t->n_paths <= t->paths_mask)
+        return path;
+    uint32_t mask = t->paths_mask * 2 + 1;
+    struct lc_path **bigger = calloc(mask + 1u, sizeof(struct lc_path *));
+    if (bigger == NULL)
+        return path;
+    for (uint32_t k = 0; k <= t->paths_mask; k++)
+        for (struct lc_path *p = t->paths[k], *next; p != NULL; p = next) {
+            next = p->next;
+            uint32_t at = hash_node(p->node) & mask;
+            p->next = bigger[at];
+            bigger[at] = p;
+        }
+    free(t->paths);
+    t->paths = bigger;
+    t->paths_mask = mask;
+    return path;
+}
+
+/* --- entries */
+
+/* With lc_core.lock held. */
+static uint32_t name_of(uint32_t fn) {
+    static uint32_t names[LC_FN_COUNT]; /* + 1 */
+    if (names[fn] == 0)
+        names[fn] = lc_state_add_name(lc_fn_names[fn]) + 1; /* LC_NONE: again the next time */
+    return names[fn] - 1;
+}
+
+/* A miss is over: what it took is the tool's, not the program's nor MPI's. */
+LC_COLD void lc_entry_made(struct lc_call *call) {
+    struct lc_thread *t = call->thread;
+    uint64_t begin = call->begin;
+    t->cold = false;
+    lc_sites_take(t, call->entry, 0); /* from now on a use shows in gap_ticks */
+    lc_skip_own_work(call);
+    if (t->came_back)
+        t->counts.remade_ticks += call->begin - begin;
+    t->came_back = false;
+    lc_budget_rare(call, call->begin - begin);
+}
+
+LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra,
+                                       uint64_t frame, struct lc_site *site) {
+    if (t->draft == NULL && (t->draft = calloc(1, sizeof(struct lc_draft))) == NULL)
+        return t->lost_entry;
+    struct lc_draft *d = t->draft;
+    t->cold = true;
+    uint32_t fn = (uint32_t)fn_ctx;
+    uint32_t serial = ++t->next_serial;
+    if (t->callpath == LC_CALLPATH_UNWIND)
+        lc_draft_unwind(t, d, frame);
+    else if (t->callpath == LC_CALLPATH_CALLER)
+        lc_draft_caller(t, d, ra, frame);
+    else {
+        d->n_items = d->n_checks = 0;
+        d->cacheable = true;
+    }
+    uint32_t n_before = d->n_items;
+    bool region = fn >= LC_FN_COUNT + 2, end = region && (fn & 1) != (LC_FN_COUNT & 1);
+    pthread_mutex_lock(&lc_core.lock);
+    if (region && !end)
+        lc_draft_region(d, (fn - LC_FN_COUNT - 2) / 2, serial);
+    if (site != NULL)
+        lc_site_merge(site, d);
+    uint32_t node = lc_draft_node(d, d->n_items);
+    if (fn < LC_FN_COUNT)
+        node = lc_state_child(node, LC_RAW_MPI, name_of(fn), 0, 0, 0);
+    lc_clocks_path(node);
+    lc_module_find(ra - 1); /* notes a binding that is seen for the first time */
+    pthread_mutex_unlock(&lc_core.lock);
+    struct lc_entry *e = site != NULL ? lc_site_entry_new(t, site, d, fn_ctx, frame) : NULL;
+    d->cacheable = d->cacheable && site == NULL;
+    if (e == NULL)
+        e = lc_entry_new(t, d, fn_ctx, ra, frame);
+    e->serial = serial;
+    e->pass = fn < LC_FN_COUNT && lc_binding_call(ra, lc_fn_names[fn]);
+    e->path = node != LC_NONE ? path_get(t, node, fn < LC_FN_COUNT ? fn : LC_FN_COUNT)
+                              : t->lost_entry->path;
+    e->n_current = e->n_previous = e->n_items;
+    if (region && !end)
+        e->n_current =
+            (uint16_t)(n_before < e->n_items ? n_before : e->n_items - 1u * (e->n_items > 0));
+    if (end) /* the innermost item that is this region, and what is inside of it, is gone afterwards
+              */
+        for (uint16_t i = e->n_items; i-- > 0;)
+            if (e->items[i].region == (fn - LC_FN_COUNT - 2) / 2 + 1) {
+                e->n_previous = i;
+                break;
+            }
+    if (t->callpath == LC_CALLPATH_UNWIND && e->transient && t->counts.uncacheable > 10000 &&
+        t->counts.uncacheable * 2 > t->counts.unwinds)
+        t->callpath = LC_CALLPATH_CALLER; /* too dear */
+    lc_trace_sites(e);
+    return e;
+}
+
+/* The judge: is the path of this entry what full unwinding finds? The region that a begin opens is
+ * not compared. */
+LC_COLD void lc_entry_check(struct lc_thread *t, const struct lc_entry *e, uint64_t frame) {
+    struct lc_draft *d = t->draft;
+    if (t->callpath != LC_CALLPATH_UNWIND || e == t->off_entry || d == NULL || e->merged)
+        return;
+    lc_draft_judge(t, d, frame);
+    t->counts.checked++;
+    uint32_t n = d->n_items < e->n_items ? d->n_items : e->n_items;
+    bool equal = d->n_items == e->n_items || d->n_items + 1 == e->n_items;
+    for (uint32_t i = 0; i < n && equal; i++)
+        equal = d->items[i].node == e->items[i].node &&
+                d->items[i].activation == e->items[i].activation;
+    t->counts.wrong += !equal;
+}
+
+static bool same_item(const struct lc_item *a, const struct lc_item *b) {
+    return a->node == b->node && a->activation == b->activation && a->region == b->region &&
+           a->activation != LC_ACTIVATION_UNKNOWN;
+}
+
+LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
+    struct lc_entry *last = t->last;
+    struct lc_state_row *row = e->gap_row[1];
+    struct lc_loop *loop = e->gap_loop[1];
+    uint32_t common = e->gap_common[1], node = e->gap_node[1];
+    if (e->previous[1] != last || last->transient) {
+        uint32_t most = last->n_previous < e->n_current ? last->n_previous : e->n_current;
+        for (common = 0; common < most; common++)
+            if (!same_item(&last->items[common], &e->items[common]))
+                break;
+        node = common == 0 ? 0 : e->items[common - 1].node;
+        row = lc_time_row(t, node);
+        loop = lc_loop_of(t, e, common);
+        lc_sites_take(t, e, 1);
+    }
+    uint64_t ticks = e->gap_ticks[1];
+    e->gap_ticks[1] = e->gap_ticks[0];
+    e->gap_ticks[0] = ticks;
+    e->previous[1] = e->previous[0];
+    e->gap_row[1] = e->gap_row[0];
+    e->gap_common[1] = e->gap_common[0];
+    e->gap_node[1] = e->gap_node[0];
+    e->gap_loop[1] = e->gap_loop[0];
+    e->previous[0] = last->transient ? NULL : last;
+    e->gap_row[0] = row;
+    e->gap_common[0] = common;
+    e->gap_node[0] = node;
+    e->gap_loop[0] = loop;
+}
+
+/* --- life --- */
+
+struct lc_entry *lc_plain_entry(void) {
+    struct lc_entry *e = calloc(1, sizeof *e + LC_DRAFT_ITEMS * sizeof(struct lc_item));
+    if (e != NULL)
+        e->items = (struct lc_item *)(e + 1);
+    return e;
+}
+
+enum lc_err lc_thread_paths_init(struct lc_thread *t) {
+    t->buckets = calloc(LC_BUCKETS, sizeof(struct lc_entry *));
+    t->paths = calloc(HASH_START, sizeof(struct lc_path *));
+    t->time_rows = calloc(HASH_START, sizeof(struct lc_state_row *));
+    t->regions = calloc(LC_REGION_DEPTH, sizeof(struct lc_region_open));
+    t->paths_mask = t->times_mask = HASH_START - 1;
+    t->off_entry = lc_plain_entry();
+    t->start_entry = lc_plain_entry();
+    t->lost_entry = lc_plain_entry();
+    t->scratch_entries[0] = lc_plain_entry();
+    t->scratch_entries[1] = lc_plain_entry();
+    t->void_row = calloc(1, sizeof(struct lc_state_row));
+    t->spill_row = calloc(1, sizeof(struct lc_state_row));
+    t->pool = lc_pool_new(LC_ENTRIES_FIRST);
+    struct lc_path *off = calloc(1, sizeof *off), *lost = calloc(1, sizeof *lost);
+    if (t->buckets == NULL || t->paths == NULL || t->time_rows == NULL || t->regions == NULL ||
+        t->off_entry == NULL || t->start_entry == NULL || t->lost_entry == NULL ||
+        t->scratch_entries[0] == NULL || t->scratch_entries[1] == NULL || t->void_row == NULL ||
+        t->spill_row == NULL || t->pool == NULL || off == NULL || lost == NULL) {
+        free(off);
+        free(lost);
+        lc_thread_paths_free(t);
+        return lc_fail(LC_ERR_NOMEM, "measurement: no memory for a thread");
+    }
+    off->node = lost->node = LC_NONE;
+    t->off_entry->path = t->start_entry->path = off;
+    t->lost_entry->path = lost;
+    t->lost_entry->transient = true; /* the next call of the site tries again */
+    t->last = t->start_entry;
+    t->until_sample = LC_SAMPLE_FIRST;
+    t->sample_calls = LC_SAMPLE_FIRST;
+    t->callpath = lc_core.callpath;
+    lc_python_thread_init(t);
+    return LC_OK;
+}
+
+void lc_thread_paths_free(struct lc_thread *t) {
+    for (uint32_t k = 0; t->paths != NULL && k <= t->paths_mask; k++)
+        for (struct lc_path *p = t->paths[k], *next; p != NULL; p = next) {
+            next = p->next;
+            free(p->more);
+            free(p);
+        }
+    if (t->off_entry != NULL)
+        free(t->off_entry->path);
+    if (t->lost_entry != NULL)
+        free(t->lost_entry->path);
+    free(t->buckets);
+    free(t->paths);
+    free(t->time_rows);
+    free(t->regions);
+    free(t->draft);
+    free(t->off_entry);
+    free(t->start_entry);
+    free(t->lost_entry);
+    free(t->scratch_entries[0]);
+    free(t->scratch_entries[1]);
+    free(t->callback_entry);
+    free(t->void_row);
+    free(t->spill_row);
+    free(t->sites);
+    t->sites = NULL;
+    lc_sites_reduced_free(t);
+    lc_entries_free(t);
+    lc_python_thread_free(t);
+    t->buckets = NULL;
+    t->paths = NULL;
+    t->time_rows = NULL;
+    t->regions = NULL;
+    t->draft = NULL;
+    t->off_entry = t->start_entry = t->lost_entry = t->callback_entry = NULL;
+    t->scratch_entries[0] = t->scratch_entries[1] = NULL;
+    t->void_row = t->spill_row = NULL;
+}

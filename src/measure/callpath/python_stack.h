@@ -1,0 +1,35 @@
+/* Functions of Python programs in call paths. Different stacks of Python functions are the same
+ * words on C's stack (CPython 3.11 and later call a Python function without calling a C function),
+ * so what identifies an entry of the call-path cache is, besides those words, its context: the
+ * Python frames of the thread, numbered. */
+#ifndef LC_MEASURE_CALLPATH_PYTHON_STACK_H
+#define LC_MEASURE_CALLPATH_PYTHON_STACK_H
+
+#include <stdint.h>
+
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
+
+struct lc_frame;
+
+/* Before the first event of a thread: makes what it needs if the process holds an interpreter that
+ * is known; t->python stays NULL if not, or without memory. */
+void lc_python_thread_init(struct lc_thread *t);
+/* Frees what lc_python_thread_init made. */
+void lc_python_thread_free(struct lc_thread *t);
+/* The number of the thread's Python frames and open regions; t->ctx if there are no such frames.
+ * The same number means the same frames at the same instructions. */
+uint32_t lc_python_context(struct lc_thread *t);
+/* Puts the Python functions of the last context in place of the interpreter's own C functions.
+ * frames: n of them, innermost first, with room for LC_FRAMES_MAX; [low, *high]: those that are
+ * shown; the new number of frames. Takes lc_core.lock. */
+int lc_python_insert(struct lc_thread *t, struct lc_frame *frames, int n, int low, int *high);
+/* "3.9.2" if the process has a Python whose frames cannot be read; "" if not. Static. */
+const char *lc_python_unread(void);
+
+/* The context that calls of this thread have now. */
+static inline uint32_t lc_context(struct lc_thread *t) {
+    return lc_likely(t->python == NULL) ? t->ctx : lc_python_context(t);
+}
+
+#endif

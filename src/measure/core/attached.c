@@ -1,0 +1,3 @@
+#include "measure/core/attached.h"
+
+struct lc_omp_attached lc_omp_attached;

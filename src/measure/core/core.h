@@ -1,0 +1,128 @@
+/* What the parts of the measurement core share. The core is one shared object per MPI flavour,
+ * opened by the preloaded stub (stub/stub.c) in the process that calls MPI; its wrappers (generated
+ * from wrappers/mpi_calls.tsv) are all that the program ever calls.
+ *
+ * Nouns
+ *   thread   a location: a thread that made an MPI call or entered a region; `lc_self` points to
+ *            its record
+ *   call     one MPI call in progress, on the wrapper's stack
+ *   entry    of the call-path cache: (function, return address, frame address, regions) and the
+ *            words on the stack that prove the path
+ *   path     a call path of a thread, ending in an MPI function or region: node of the call tree +
+ *            its rows
+ *   item     one element of a call path seen from the root: a function activation or an open region
+ *   mode     what this thread does per call; read once per call. Other threads change it (start,
+ *            stop, dlclose), `depth` only its own
+ *
+ * Invariants: nothing here exits, prints more than one line or changes an argument, a result or an
+ * error code of an MPI call. MPI itself is only called through lc_real, never by name. */
+#ifndef LC_MEASURE_CORE_CORE_H
+#define LC_MEASURE_CORE_CORE_H
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+
+#include "measure/mpi_real.h" /* generated: enum lc_fn, struct lc_real */
+#include "base/timer.h"
+#include "format/state.h"
+
+struct lc_state_header;
+struct lc_stub;
+struct lc_thread;
+
+#define lc_likely(x)   __builtin_expect(!!(x), 1)
+#define lc_unlikely(x) __builtin_expect(!!(x), 0)
+#define LC_COLD        __attribute__((noinline, cold))
+#ifndef LC_ALONE
+#define LC_ALONE 0 /* the core of programs without MPI (alone/) */
+#endif
+
+enum {
+    /* between MPI_Init and MPI_Finalize of a measured process (and before, from the first call
+     * on) */
+    LC_MODE_LIVE = 1,
+    LC_MODE_ON = 2,           /* measuring; else calls are only tracked */
+    LC_MODE_CLOCKS = 4,       /* logical clocks and piggyback (hooks of `clocks`) */
+    LC_MODE_TRACE = 8,        /* event trace (hooks of `trace`) */
+    LC_MODE_FLUSH_PATHS = 16, /* a library went away: forget the cache */
+    LC_MODE_FLUSH_TYPES = 32,
+    LC_MODE_FLUSH_COMMS = 64,
+    LC_MODE_CHECK = 256,   /* compare every path of the cache with full unwinding */
+    LC_MODE_RESUMED = 128, /* measurement was off: the time since the last event is not booked */
+    LC_MODE_RECORD = 512,  /* inside a window of the trace (trace/trace_window.h) */
+    LC_MODE_WINDOW = 1024, /* a window of the trace was opened or closed */
+    LC_MODE_FLUSH = LC_MODE_FLUSH_PATHS | LC_MODE_FLUSH_TYPES | LC_MODE_FLUSH_COMMS |
+                    LC_MODE_RESUMED | LC_MODE_WINDOW
+};
+enum lc_callpath { LC_CALLPATH_UNWIND, LC_CALLPATH_CALLER, LC_CALLPATH_NONE };
+
+/* By enum lc_fn, generated: the name, "MPI_Send"; may calls only be counted
+ * (callpath/reduced.h)? */
+extern const char *const lc_fn_names[];
+extern const unsigned char lc_fn_local[];
+
+/* Of the call-path cache of a thread; all words are sums. */
+struct lc_path_counts {
+    uint64_t made, unwinds;
+    uint64_t by_libunwind;   /* unwinds that remembered rules could not do */
+    uint64_t uncacheable;    /* paths that had to be unwound at each call */
+    uint64_t recycled;       /* paths that were forgotten for want of memory */
+    uint64_t remade;         /* those that came back */
+    uint64_t remade_ticks;   /* what that cost */
+    uint64_t own_ticks;      /* of rare work between two calls: unwinding, new communicators */
+    uint64_t sampling_ticks; /* of which for samples of the code between events */
+    uint64_t sampled_calls, call_ticks; /* calls that samples stand for, what these cost */
+    uint64_t counted; /* calls that were counted, not timed, of libraries that went away */
+    /* LATECOMER_CHECK_PATHS: paths, and frames by remembered rules, that were compared with
+     * libunwind's */
+    uint64_t checked, walked;
+    uint64_t wrong;
+};
+
+static inline void lc_path_counts_add(struct lc_path_counts *sum,
+                                      const struct lc_path_counts *one) {
+    uint64_t *to = (uint64_t *)sum;
+    const uint64_t *from = (const uint64_t *)one;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += from[i];
+}
+
+/* The process. */
+struct lc_core {
+    struct lc_state_header *state; /* NULL: not measured */
+    char *base;                    /* the same address */
+    size_t bytes;
+    int memory_fd;
+    enum lc_callpath callpath;
+    bool check_paths; /* every path of the cache is compared with full unwinding */
+    bool start_stopped;
+    bool multiple; /* MPI_THREAD_MULTIPLE: locks are needed */
+    bool initialised, finalized, forked;
+    /* all ranks are measured with the same options: collective work of our own is allowed */
+    bool agreed;
+    bool several_nodes; /* while agreed: not all ranks share memory */
+    int32_t rank, size;
+    MPI_Comm comm; /* private duplicate of MPI_COMM_WORLD while agreed, else MPI_COMM_NULL */
+    _Atomic uint32_t mode; /* of new threads */
+    const char *dir;       /* the experiment's directory, NULL if none */
+    const char *bell;      /* LATECOMER_BELL */
+    const char *parent;    /* LATECOMER_STATE */
+    pthread_mutex_t lock;  /* of everything cold: tables of the state, threads, communicators */
+    struct lc_thread *threads;
+    uint32_t n_threads;
+    _Atomic uint64_t n_pcontrol_ignored, n_region_errors, n_in_callbacks, n_spawned;
+    struct lc_path_counts counts; /* of threads that ended */
+    uint64_t n_switches;
+    int required_level, provided_level;
+    uint64_t init_ticks; /* end of MPI_Init; without MPI: start of the process */
+    struct lc_stub *stub;
+    _Atomic uint64_t n_lost;
+};
+extern struct lc_core lc_core;
+extern struct lc_real lc_real;
+
+#endif

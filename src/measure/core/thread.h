@@ -1,0 +1,123 @@
+/* Threads of the program, and the call that one has in progress. locations.c makes and ends
+ * them. */
+#ifndef LC_MEASURE_CORE_THREAD_H
+#define LC_MEASURE_CORE_THREAD_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+
+#include "measure/core/core.h"
+
+struct lc_comm;
+struct lc_entry;
+struct lc_omp_thread;
+struct lc_path;
+struct lc_python;
+struct lc_request;
+struct lc_sampler;
+struct lc_sites_reduced;
+struct lc_state_chunk;
+struct lc_state_row;
+struct lc_state_thread;
+
+struct lc_region_open {
+    struct lc_entry *entry;
+    uint64_t begin_ticks;
+    uint32_t name;   /* user_regions.c: which one */
+    bool named;      /* not a function */
+    uint32_t traced; /* its begin is in the trace: the number of the window there, plus 1 */
+};
+enum { LC_TYPE_SLOTS = 64, LC_COMM_SLOTS = 16, LC_BUCKETS = 1024, LC_REGION_DEPTH = 256 };
+
+struct lc_type_slot { /* mpi/handle_cache.h */
+    MPI_Datatype type;
+    int64_t size_bytes;
+};
+
+struct lc_thread {
+    _Atomic uint32_t mode;
+    uint32_t depth;            /* 1 inside an MPI call: nested calls pass through */
+    uint64_t last_ticks;       /* end of the last event */
+    uint64_t outside_ticks;    /* time between events */
+    struct lc_entry *last;     /* its entry */
+    struct lc_entry **buckets; /* LC_BUCKETS lists of entries */
+    uint32_t ctx;              /* serial of the entry that began the innermost region, 0: none */
+    struct lc_python *python;  /* its Python frames count in call paths; NULL: it has none */
+    uint32_t index;            /* location: dense id in this process */
+    bool cold;                 /* the look-up of this call was a miss */
+    bool in_callback;          /* the look-up is that of a call inside a callback */
+    uint64_t outer_frame;      /* frame of the wrapper that is in progress */
+    void *clocks;              /* per thread data of the hooks */
+    struct lc_sites_reduced *reduced; /* call sites measured with less detail; NULL: none */
+    int32_t until_sample; /* calls until what one costs is measured (callpath/budget.h) */
+    const void *expected; /* fetched when the call returns: the hooks will read it */
+    void *trace;
+    struct lc_omp_thread *openmp; /* NULL: it does nothing with OpenMP */
+    struct lc_state_thread *state;
+    /* samples/sampler.h: how far the kernel has written samples, and has been looked at */
+    const uint64_t *const *sample_head;
+    uint64_t sample_seen;
+    struct lc_sampler *sampler; /* NULL: it is not sampled */
+    /* colder */
+    uint64_t next_request;
+    struct lc_comm *comm_slots[LC_COMM_SLOTS];
+    struct lc_type_slot type_slots[LC_TYPE_SLOTS];
+    struct lc_region_open *regions;
+    uint32_t n_regions, n_named, n_regions_lost; /* open; by name; begun, but not kept */
+    _Atomic uint32_t named_region; /* 1 + outermost of those by name, 0: none; others read it */
+    uint32_t next_serial;
+    struct lc_entry *off_entry;          /* calls while measurement is off */
+    struct lc_entry *start_entry;        /* before the first event: no items */
+    struct lc_entry *lost_entry;         /* calls whose path has no memory: counted as lost */
+    struct lc_entry *scratch_entries[2]; /* paths that cannot be kept, in turns */
+    /* the same for calls inside callbacks; NULL before the first */
+    struct lc_entry *callback_entry;
+    struct lc_path **paths;          /* hash by node */
+    struct lc_state_row **time_rows; /* hash by node: LC_RAW_CLASS_TIME */
+    uint32_t paths_mask, n_paths;
+    uint32_t times_mask, n_times;
+    struct lc_state_row *void_row;  /* what is not kept: root time, calls while off */
+    struct lc_state_row *spill_row; /* calls that found the state full: counted as lost */
+    enum lc_callpath callpath;
+    struct lc_state_chunk *chunk; /* newest */
+    struct lc_pool *pool;         /* memory of entries */
+    void *draft;                  /* of path.c */
+    struct lc_sites *sites;       /* call_sites.c */
+    struct lc_request **scratch_requests;
+    MPI_Status *scratch_statuses;
+    MPI_Request *scratch_handles;
+    size_t cap_scratch;
+    struct lc_thread *next; /* all threads */
+    struct lc_thread *next_kept;
+    bool came_back; /* the path that was just made had been forgotten for want of memory */
+    uint32_t *gone; /* by callpath/entries.c: fingerprints of forgotten paths */
+    uint64_t made_then, remade_then;
+    uint32_t sample_calls;              /* that the next sample stands for */
+    uint64_t sample_ticks;              /* when its call went to MPI */
+    uint64_t group_ticks;               /* of the samples of this group */
+    uint64_t usual_ticks;               /* what a call costs, a mean of the last ones */
+    uint64_t window_ticks, window_cost; /* of the budget's last decision */
+    struct lc_sites_reduced *sites_known;
+    struct lc_path_counts counts;
+    bool ended;
+};
+
+struct lc_call {
+    struct lc_thread *thread;
+    struct lc_entry *entry;
+    uint64_t begin, end;
+    uint32_t fn, mode;
+    uint64_t class_bytes; /* decides the size class */
+    uint64_t bytes_sent, bytes_rcvd;
+    uint32_t flags; /* LC_RAW_ROW_* */
+    /* leading items of entry that are the same activation as at the previous event */
+    uint32_t common;
+};
+#define LC_TLS extern __thread __attribute__((tls_model("initial-exec")))
+LC_TLS void *latecomer_private_self; /* lives in the stub: static TLS is certain there */
+#define lc_self ((struct lc_thread *)latecomer_private_self)
+
+#endif

@@ -1,0 +1,246 @@
+#include "measure/hot/locations.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/timer.h"
+#include "measure/hot/callback.h"
+#include "measure/core/core.h"
+#include "measure/hot/hooks.h"
+#include "measure/hot/hot.h"
+#include "measure/core/attached.h"
+#include "measure/callpath/entry.h"
+#include "measure/callpath/path.h"
+#include "measure/callpath/reduced.h"
+#include "measure/samples/sampler.h"
+#include "measure/core/thread.h"
+#include "measure/trace/trace_window.h"
+
+/* Threads become locations with their first event, and take part in changes of mode. */
+
+static pthread_key_t exit_key;
+static bool exit_key_made;
+static struct lc_thread *kept; /* with lc_core.lock: their threads have ended */
+static struct lc_thread deaf;  /* of threads that are not measured: mode 0 */
+
+/* Its location waits for a thread that takes its place. */
+static void keep(struct lc_thread *t) {
+    lc_samples_thread_end(t);
+    latecomer_private_self = &deaf;
+    pthread_mutex_lock(&lc_core.lock);
+    t->next_kept = kept;
+    kept = t;
+    pthread_mutex_unlock(&lc_core.lock);
+}
+
+bool lc_thread_take_over(void) {
+    if (lc_self != NULL || lc_core.forked)
+        return false;
+    pthread_mutex_lock(&lc_core.lock);
+    struct lc_thread *t = kept;
+    if (t != NULL)
+        kept = t->next_kept;
+    pthread_mutex_unlock(&lc_core.lock);
+    if (t == NULL)
+        return false;
+    t->state->tid = (int32_t)syscall(SYS_gettid);
+    lc_samples_thread_new(t);
+    pthread_setspecific(exit_key, t);
+    latecomer_private_self = t;
+    return true;
+}
+
+static void thread_gone(void *value) {
+    struct lc_thread *t = value;
+    if (!lc_core.forked && lc_omp_attached.keeps != NULL && lc_omp_attached.keeps()) {
+        keep(t);
+        return;
+    }
+    latecomer_private_self = &deaf;
+    if (lc_core.forked)
+        return;
+    struct lc_call call = {.thread = t, .entry = t->last, .begin = lc_ticks()};
+    call.mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
+    lc_hook_thread_end(&call);
+    pthread_mutex_lock(&lc_core.lock);
+    t->state->end_ticks = call.begin;
+    atomic_fetch_add_explicit(&lc_core.n_lost, t->spill_row->count, memory_order_relaxed);
+    t->counts.counted += lc_sites_counted(t);
+    lc_path_counts_add(&lc_core.counts, &t->counts);
+    struct lc_thread **at = &lc_core.threads;
+    while (*at != NULL && *at != t)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = t->next;
+    pthread_mutex_unlock(&lc_core.lock);
+    if (lc_omp_attached.thread_gone != NULL)
+        lc_omp_attached.thread_gone(t);
+    lc_samples_thread_end(t);
+    lc_thread_paths_free(t);
+    free(t->scratch_requests);
+    free(t->scratch_statuses);
+    if (t->clocks == NULL && t->trace == NULL) /* else the hooks may still look at it */
+        free(t);
+}
+
+static void forked_child(void) {
+    /* The memory is the parent's: nothing of this process belongs there. */
+    struct lc_thread *t = lc_self;
+    lc_core.forked = true;
+    lc_core.mode = 0;
+    if (t != NULL && t != &deaf)
+        lc_samples_thread_forked(t);
+    latecomer_private_self = &deaf;
+}
+
+enum lc_err lc_threads_init(void) {
+    if (pthread_key_create(&exit_key, thread_gone) != 0 ||
+        pthread_atfork(NULL, NULL, forked_child) != 0)
+        return lc_fail(LC_ERR_SYSTEM, "no thread-specific data left");
+    exit_key_made = true;
+    return LC_OK;
+}
+
+static struct lc_state_thread *location_take(uint32_t *index) {
+    struct lc_state_table *table = &lc_core.state->threads;
+    uint32_t n = atomic_load_explicit(&table->count, memory_order_relaxed);
+    if (n == table->capacity)
+        return NULL;
+    *index = n;
+    struct lc_state_thread *s = (struct lc_state_thread *)(lc_core.base + table->offset) + n;
+    s->index = n;
+    s->tid = (int32_t)syscall(SYS_gettid);
+    s->begin_ticks = lc_ticks();
+    atomic_store_explicit(&table->count, n + 1, memory_order_release);
+    return s;
+}
+
+/* NULL: this thread cannot be measured */
+static LC_COLD struct lc_thread *thread_attach(void) {
+    if (lc_core.state == NULL || !exit_key_made || lc_core.forked ||
+        (lc_core.mode & LC_MODE_LIVE) == 0)
+        return NULL;
+    struct lc_thread *t = aligned_alloc(64, (sizeof *t + 63) & ~(size_t)63);
+    if (t == NULL)
+        goto fail;
+    memset(t, 0, sizeof *t);
+    t->expected = t;
+    if (lc_thread_paths_init(t) != LC_OK)
+        goto fail_thread;
+    for (int i = 0; i < LC_TYPE_SLOTS; i++)
+        t->type_slots[i].size_bytes = -1;
+    pthread_mutex_lock(&lc_core.lock);
+    t->state = location_take(&t->index);
+    if (t->state != NULL) {
+        t->next = lc_core.threads;
+        lc_core.threads = t;
+        lc_core.n_threads++;
+        atomic_store_explicit(&t->mode, lc_core.mode, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lc_core.lock);
+    if (t->state == NULL)
+        goto fail_paths;
+    lc_samples_thread_new(t);
+    t->next_request = (uint64_t)t->index << 40;
+    t->last_ticks = t->state->begin_ticks;
+    pthread_setspecific(exit_key, t);
+    latecomer_private_self = t;
+    struct lc_call call = {.thread = t, .entry = t->start_entry, .begin = t->last_ticks};
+    call.mode = lc_core.mode;
+    lc_hook_thread_new(&call);
+    return t;
+
+fail_paths:
+    lc_thread_paths_free(t);
+fail_thread:
+    free(t);
+fail:
+    latecomer_private_self = &deaf;
+    atomic_fetch_add_explicit(&lc_core.n_lost, 1, memory_order_relaxed);
+    return NULL;
+}
+
+struct lc_thread *lc_thread_here(void) {
+    struct lc_thread *t = lc_self;
+    if (t == NULL)
+        t = thread_attach();
+    return t == &deaf ? NULL : t;
+}
+
+/* the time since the last event was our own work: not booked */
+static void thread_exclude(struct lc_thread *t) {
+    t->last = t->off_entry;
+    t->last_ticks = lc_ticks();
+}
+
+uint64_t lc_threads_lost(void) {
+    uint64_t lost = atomic_load_explicit(&lc_core.n_lost, memory_order_relaxed);
+    for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
+        lost += t->spill_row->count;
+    return lost;
+}
+
+/* What another thread asked this one to forget. */
+static void forget(struct lc_thread *t, uint32_t what) {
+    atomic_fetch_and_explicit(&t->mode, ~(uint32_t)LC_MODE_FLUSH, memory_order_relaxed);
+    if (what & LC_MODE_FLUSH_PATHS)
+        lc_thread_paths_flush(t);
+    if (what & LC_MODE_FLUSH_TYPES)
+        for (int i = 0; i < LC_TYPE_SLOTS; i++)
+            t->type_slots[i].size_bytes = -1;
+    if (what & LC_MODE_FLUSH_COMMS)
+        memset(t->comm_slots, 0, sizeof t->comm_slots);
+    if (what & LC_MODE_RESUMED)
+        thread_exclude(t);
+}
+
+LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
+    struct lc_thread *t = lc_self;
+    if (t == NULL && (t = thread_attach()) == NULL)
+        return false;
+    if (t->depth != 0) {
+        /* Inside an MPI call, unless that one was left by longjmp: then this frame lies outside of
+         * it. */
+        if (frame <= t->outer_frame || t == &deaf) {
+            if (t != &deaf)
+                lc_callback_call(t, call->fn, ra, frame);
+            return false;
+        }
+        t->depth = 0;
+    }
+    uint32_t mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
+    if ((mode & LC_MODE_LIVE) == 0 || lc_core.forked)
+        return false;
+    call->thread = t;
+    call->mode = mode & ~(uint32_t)LC_MODE_FLUSH;
+    call->begin = lc_ticks();
+    if (mode & LC_MODE_FLUSH)
+        forget(t, mode);
+    if (call->begin < t->last_ticks) /* measurement was off until just now */
+        call->begin = t->last_ticks;
+    t->depth = 1;
+    t->outer_frame = frame;
+    if (mode & LC_MODE_ON) {
+        call->entry = lc_entry_find(t, call->fn, ra, frame);
+    } else {
+        call->entry = t->off_entry;
+        t->last = t->off_entry;
+    }
+    if (call->entry->pass) {
+        t->depth = 0;
+        t->cold = false;
+        return false;
+    }
+    if (mode & LC_MODE_CHECK)
+        lc_entry_check(t, call->entry, frame);
+    lc_book_gap(call);
+    if (lc_samples_new(t))
+        lc_samples_gap(call);
+    lc_entry_made(call);
+    if (mode & LC_MODE_WINDOW)
+        lc_trace_window_seen(call);
+    return true;
+}

@@ -1,0 +1,168 @@
+#include "measure/mpi/handles.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "measure/core/core.h"
+#include "measure/core/mode.h"
+#include "measure/core/thread.h"
+
+/* Communicators and data types by handle. Records of freed communicators are kept for a while, as
+ * requests may still point to them. */
+
+enum { BUCKETS = 256, GRAVES = 1024 };
+static struct lc_comm *buckets[BUCKETS];
+static struct lc_comm *graves[GRAVES];
+static uint32_t next_grave, next_id;
+
+uint32_t lc_comm_id_new(void) {
+    return next_id++;
+}
+
+static uint32_t bucket_of(MPI_Comm comm) {
+    uint64_t mix = lc_hash_key((uint64_t)(uintptr_t)comm);
+    return (uint32_t)(mix >> 56);
+}
+
+static uint32_t slot_of(MPI_Comm comm) {
+    uint64_t mix = (uint64_t)(uintptr_t)comm;
+    return (uint32_t)((mix ^ mix >> 5 ^ mix >> 10) % LC_COMM_SLOTS);
+}
+
+typedef int ask_group(MPI_Comm comm, MPI_Group *group);
+
+/* World ranks of a group of n; MPI_UNDEFINED where MPI does not tell. NULL: no memory. */
+static int32_t *world_ranks(ask_group *ask, MPI_Comm comm, int n) {
+    int32_t *world = malloc(((size_t)n + 1) * sizeof *world);
+    int *ranks = malloc(((size_t)n + 1) * sizeof *ranks);
+    MPI_Group all, group;
+    if (world == NULL || ranks == NULL) {
+        free(world);
+        free(ranks);
+        return NULL;
+    }
+    for (int i = 0; i < n; i++) {
+        world[i] = MPI_UNDEFINED;
+        ranks[i] = i;
+    }
+    if (ask(comm, &group) == MPI_SUCCESS) {
+        if (lc_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
+            if (lc_real.Group_translate_ranks(group, n, ranks, all, world) != MPI_SUCCESS)
+                for (int i = 0; i < n; i++)
+                    world[i] = MPI_UNDEFINED;
+            lc_real.Group_free(&all);
+        }
+        lc_real.Group_free(&group);
+    }
+    free(ranks);
+    return world;
+}
+
+/* false: no memory, or MPI does not know it. */
+static bool describe(struct lc_comm *c) {
+    int size = 0, rank = 0, inter = 0, remote = 0;
+    if (lc_real.Comm_size(c->handle, &size) != MPI_SUCCESS ||
+        lc_real.Comm_rank(c->handle, &rank) != MPI_SUCCESS ||
+        lc_real.Comm_test_inter(c->handle, &inter) != MPI_SUCCESS)
+        return false;
+    c->size = size;
+    c->rank = rank;
+    c->inter = inter != 0;
+    c->n_in = c->n_out = -1;
+    c->world = c->local_world = world_ranks(lc_real.Comm_group, c->handle, size);
+    if (!c->inter || c->local_world == NULL)
+        return c->local_world != NULL;
+    if (lc_real.Comm_remote_size(c->handle, &remote) == MPI_SUCCESS)
+        c->remote_size = remote;
+    c->world = world_ranks(lc_real.Comm_remote_group, c->handle, c->remote_size);
+    if (c->world == NULL)
+        free(c->local_world);
+    return c->world != NULL;
+}
+
+LC_COLD struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL || !lc_core.initialised || lc_core.finalized)
+        return NULL;
+    uint32_t bucket = bucket_of(comm);
+    pthread_mutex_lock(&lc_core.lock);
+    struct lc_comm *c = buckets[bucket];
+    while (c != NULL && c->handle != comm)
+        c = c->next;
+    pthread_mutex_unlock(&lc_core.lock);
+    if (c == NULL) {
+        c = calloc(1, sizeof *c);
+        if (c == NULL)
+            return NULL;
+        c->handle = comm;
+        if (!describe(c)) { /* calls MPI: not under the lock */
+            free(c);
+            return NULL;
+        }
+        pthread_mutex_lock(&lc_core.lock);
+        c->id = lc_comm_id_new();
+        lc_comm_insert(c, comm);
+        pthread_mutex_unlock(&lc_core.lock);
+    }
+    t->comm_slots[slot_of(comm)] = c;
+    return c;
+}
+
+void lc_comm_forget(struct lc_thread *t, MPI_Comm comm) {
+    pthread_mutex_lock(&lc_core.lock);
+    struct lc_comm **at = &buckets[bucket_of(comm)];
+    while (*at != NULL && (*at)->handle != comm)
+        at = &(*at)->next;
+    struct lc_comm *c = *at;
+    if (c != NULL) {
+        *at = c->next;
+        c->freed = true;
+        struct lc_comm *old = graves[next_grave];
+        graves[next_grave] = c;
+        next_grave = (next_grave + 1) % GRAVES;
+        if (old != NULL) {
+            if (old->world != old->local_world)
+                free(old->world);
+            free(old->local_world);
+            free(old);
+        }
+    }
+    bool others = lc_core.threads != NULL && lc_core.threads->next != NULL;
+    pthread_mutex_unlock(&lc_core.lock);
+    t->comm_slots[slot_of(comm)] = NULL;
+    if (others)
+        lc_mode_change(0, LC_MODE_FLUSH_COMMS);
+}
+
+LC_COLD int64_t lc_type_cold(struct lc_thread *t, MPI_Datatype type) {
+    if (type == MPI_DATATYPE_NULL)
+        return 0;
+    MPI_Count bytes = 0;
+    if (lc_real.Type_size_x(type, &bytes) != MPI_SUCCESS || bytes < 0)
+        return 0;
+    uint64_t mix = (uint64_t)(uintptr_t)type;
+    struct lc_type_slot *slot = &t->type_slots[(mix ^ mix >> 6 ^ mix >> 12) % LC_TYPE_SLOTS];
+    slot->type = type;
+    slot->size_bytes = (int64_t)bytes;
+    return (int64_t)bytes;
+}
+
+void lc_type_free_begin(struct lc_thread *t, const MPI_Datatype *given) {
+    if (given == NULL)
+        return;
+    MPI_Datatype type = *given;
+    for (int i = 0; i < LC_TYPE_SLOTS; i++)
+        if (t->type_slots[i].type == type)
+            t->type_slots[i].size_bytes = -1;
+    pthread_mutex_lock(&lc_core.lock);
+    bool others = lc_core.threads != NULL && lc_core.threads->next != NULL;
+    pthread_mutex_unlock(&lc_core.lock);
+    if (others)
+        lc_mode_change(0, LC_MODE_FLUSH_TYPES);
+}
+
+void lc_comm_insert(struct lc_comm *c, MPI_Comm handle) {
+    uint32_t bucket = bucket_of(handle);
+    c->handle = handle;
+    c->next = buckets[bucket];
+    buckets[bucket] = c;
+}

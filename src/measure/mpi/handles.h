@@ -1,0 +1,50 @@
+/* Communicators and data types of the program by handle, as this process knows them. Records of
+ * freed communicators are kept for a while, as requests may still point to them. */
+#ifndef LC_MEASURE_MPI_HANDLES_H
+#define LC_MEASURE_MPI_HANDLES_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lc_thread;
+
+/* A communicator of this process. Made when first seen, kept until it is freed. */
+struct lc_comm {
+    MPI_Comm handle;
+    struct lc_comm *next;
+    /* dense, unique in this process (never reused); 0 MPI_COMM_WORLD, 1 MPI_COMM_SELF */
+    uint32_t id;
+    uint32_t refs;      /* requests and windows that point here */
+    uint32_t n_windows; /* made on it, for the clocks */
+    int32_t size, rank;
+    int32_t remote_size; /* intercommunicators, else 0 */
+    int32_t n_in, n_out; /* neighbours of its topology; -1: not asked yet */
+    bool inter, freed;
+    /* world rank of each rank (of the remote group for an intercommunicator); MPI_UNDEFINED if not
+     * in MPI_COMM_WORLD */
+    int32_t *world;
+    int32_t *local_world;   /* world rank of each rank of the local group */
+    struct lc_comm *parent; /* given to its constructor; NULL: unknown */
+    uint64_t uid;           /* same on all members once the hooks have agreed on one; 0 before */
+    void *clocks;
+    void *trace;
+};
+/* What the cache of the thread does not have (handle_cache.h). The record of a communicator, made
+ * if it is new; NULL: none such, or no memory. May call MPI. */
+struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm);
+/* Bytes of an element; 0: no such type */
+int64_t lc_type_cold(struct lc_thread *t, MPI_Datatype type);
+
+/* Before MPI_Type_free: all threads forget it. */
+void lc_type_free_begin(struct lc_thread *t, const MPI_Datatype *given);
+
+/* Before a handle is freed: the record stays for a while. */
+void lc_comm_forget(struct lc_thread *t, MPI_Comm comm);
+
+/* The next id. With lc_core.lock held. */
+uint32_t lc_comm_id_new(void);
+/* Enters the record of a handle that MPI has filled in. With lc_core.lock held. */
+void lc_comm_insert(struct lc_comm *c, MPI_Comm handle);
+
+#endif

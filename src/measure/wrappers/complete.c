@@ -1,0 +1,136 @@
+#include "measure/wrappers/complete.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/wrappers/communicators.h"
+#include "measure/wrappers/failed.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/trace/trace_calls.h"
+
+void lc_complete_other(struct lc_request *r) {
+    if (r->kind == LC_REQUEST_OTHER)
+        lc_comm_idup_complete(r);
+    free(r->pair);
+    r->pair = NULL;
+}
+
+/* Room for `count` requests: known ones, the compact list of MPI_Waitsome, statuses. */
+bool lc_array_grow(struct lc_thread *t, struct lc_array *array) {
+    size_t n = (size_t)array->count;
+    if (n > t->cap_scratch) {
+        struct lc_request **requests = malloc(2 * n * sizeof(struct lc_request *));
+        MPI_Status *statuses = malloc(n * sizeof *statuses);
+        if (requests == NULL || statuses == NULL) {
+            free(requests);
+            free(statuses);
+            return false;
+        }
+        free(t->scratch_requests);
+        free(t->scratch_statuses);
+        t->scratch_requests = requests;
+        t->scratch_statuses = statuses;
+        t->cap_scratch = n;
+    }
+    array->known = t->scratch_requests;
+    array->own = t->scratch_statuses;
+    return true;
+}
+
+/* status NULL: not known. */
+static void request_failed(struct lc_call *call, struct lc_request *r, int result,
+                           const MPI_Request *handle, const MPI_Status *status) {
+    bool came = r->kind == LC_REQUEST_RECV && lc_error_class(result) == MPI_ERR_TRUNCATE;
+    if (call->mode & LC_MODE_TRACE)
+        lc_trace_request_failed(call, r);
+    if (call->mode & LC_MODE_CLOCKS && came && status != NULL)
+        lc_clocks_truncated(call, r, status);
+    else if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_request_failed(call, r);
+    if (*handle == MPI_REQUEST_NULL) /* Open MPI frees persistent requests that fail */
+        r->persistent = false;
+    lc_complete_end(r);
+}
+
+void lc_complete_failed(struct lc_call *call, int result, struct lc_request *known,
+                        const MPI_Request *request, const MPI_Status *status) {
+    if (lc_request_is_over(known, request))
+        request_failed(call, known, result, request, status);
+}
+
+/* Open MPI ends all receives that have failed by then, and tells of one. */
+void lc_any_failed(struct lc_call *call, struct lc_array *array, int result, const int *index,
+                   const MPI_Status *status) {
+    for (int i = 0; i < array->count; i++) {
+        struct lc_request *r = array->known[i];
+        if (r == NULL || !lc_request_is_over(r, &array->handles[i]))
+            continue;
+        MPI_Status posted;
+        memset(&posted, 0, sizeof posted);
+        posted.MPI_SOURCE = r->peer;
+        posted.MPI_TAG = r->tag;
+        bool known = r->peer != MPI_ANY_SOURCE && r->tag != MPI_ANY_TAG;
+        request_failed(call, r, result, &array->handles[i],
+                       i == *index ? status
+                       : known     ? &posted
+                                   : NULL);
+    }
+}
+
+void lc_array_failed(struct lc_call *call, struct lc_array *array, int result,
+                     const MPI_Status *statuses) {
+    bool each = lc_error_class(result) == MPI_ERR_IN_STATUS;
+    for (int i = 0; i < array->count; i++) {
+        struct lc_request *r = array->known[i];
+        if (r == NULL || (each && statuses[i].MPI_ERROR == MPI_SUCCESS)) /* complete */
+            continue;
+        array->known[i] = NULL;
+        if (lc_request_is_over(r, &array->handles[i]))
+            request_failed(call, r, each ? statuses[i].MPI_ERROR : result, &array->handles[i],
+                           &statuses[i]);
+    }
+}
+
+void lc_array_some(struct lc_call *call, struct lc_array *array, int result, const int *outcount,
+                   const int *indices, const MPI_Status *statuses) {
+    struct lc_request *few[LC_FEW];
+    bool each = lc_unlikely(result != MPI_SUCCESS) && lc_error_class(result) == MPI_ERR_IN_STATUS;
+    if ((result != MPI_SUCCESS && !each) || *outcount > array->count)
+        return;
+    struct lc_array done = {.count = *outcount, .own = array->own, .known = few};
+    if (array->count > LC_FEW)
+        done.known = array->known + array->count;
+    for (int i = 0; i < done.count; i++) {
+        struct lc_request *r = array->known[indices[i]];
+        array->known[indices[i]] = NULL;
+        done.known[i] = r;
+        if (r == NULL || !each || statuses[i].MPI_ERROR == MPI_SUCCESS)
+            continue;
+        done.known[i] = NULL;
+        request_failed(call, r, statuses[i].MPI_ERROR, &array->handles[indices[i]], &statuses[i]);
+    }
+    if (*outcount >= 0) /* MPI_UNDEFINED is negative: none was active */
+        lc_hook_tested(call, array->count, array->known);
+    if (*outcount > 0)
+        lc_array_book(call, &done, statuses);
+}
+
+void lc_request_free_begin(struct lc_call *call, const MPI_Request *request) {
+    struct lc_request *r = lc_request_of_handle(request);
+    if (r == NULL)
+        return;
+    r->freed = true;
+    lc_hook_request_free(call, r);
+    lc_complete_other(r);
+    free(r->coll);
+    r->coll = NULL;
+    lc_request_drop(r);
+}
+
+void lc_cancel_begin(struct lc_call *call, const MPI_Request *request) {
+    struct lc_request *r = lc_request_of_handle(request);
+    if (r == NULL || !r->active)
+        return;
+    r->cancelled = true;
+    lc_hook_cancel(call, r);
+}

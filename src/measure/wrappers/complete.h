@@ -1,0 +1,188 @@
+/* Completion of requests: MPI_Wait*, MPI_Test*. Requests are looked up before the call, since MPI
+ * forgets the handles; bytes come from the statuses, our own ones where the program ignores them.
+ */
+#ifndef LC_MEASURE_WRAPPERS_COMPLETE_H
+#define LC_MEASURE_WRAPPERS_COMPLETE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/raw.h"
+#include "measure/wrappers/message_counts.h"
+#include "measure/mpi/request.h"
+#include "measure/mpi/status.h"
+#include "measure/core/core.h"
+#include "measure/hot/hooks.h"
+#include "measure/core/thread.h"
+
+struct lc_array {
+    int count;
+    struct lc_request **known;
+    const MPI_Request *handles;
+    MPI_Status *own;
+};
+/* A request is complete that is neither a message nor a collective. */
+void lc_complete_other(struct lc_request *r);
+/* Room for as many requests as the call has, kept by the thread. false: no memory. */
+bool lc_array_grow(struct lc_thread *t, struct lc_array *array);
+/* MPI refused the call, or the operation failed. Its request is forgotten if it is over. */
+void lc_complete_failed(struct lc_call *call, int result, struct lc_request *known,
+                        const MPI_Request *request, const MPI_Status *status);
+/* The same of MPI_Waitall and MPI_Testall; requests that are complete are left in array->known.
+ * The same of MPI_Waitall and MPI_Testall; requests that are complete are left in array->known. */
+void lc_array_failed(struct lc_call *call, struct lc_array *array, int result,
+                     const MPI_Status *statuses);
+/* The same of MPI_Waitany and MPI_Testany: more requests than the one at *index can be over. */
+void lc_any_failed(struct lc_call *call, struct lc_array *array, int result, const int *index,
+                   const MPI_Status *status);
+
+static inline struct lc_request *lc_known(MPI_Request handle) {
+    if (handle == MPI_REQUEST_NULL)
+        return NULL;
+    struct lc_request *r = lc_request_find(handle);
+    return r != NULL && r->active ? r : NULL;
+}
+
+/* requests NULL: as the program passed it; MPI will refuse. */
+static inline void lc_complete_begin(struct lc_call *call, int n, const MPI_Request *requests,
+                                     struct lc_request **known) {
+    if (lc_unlikely(requests == NULL)) {
+        for (int i = 0; i < n; i++)
+            known[i] = NULL;
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        known[i] = lc_known(requests[i]);
+    lc_hook_completing(call, n, known);
+}
+
+/* What one completed request adds to the call; returns 1 for a receive with bytes, 2 without, 0
+ * else. */
+static inline int lc_complete_book(struct lc_call *call, struct lc_request *r,
+                                   const MPI_Status *status) {
+    if (r->kind == LC_REQUEST_RECV) {
+        bool notified = lc_status_is_set(r, status);
+        if (lc_unlikely(notified && lc_status_cancelled(status)))
+            return 0;
+        uint64_t bytes = notified ? lc_status_bytes(status) : 0;
+        call->flags |= LC_RAW_ROW_RECV;
+        call->bytes_rcvd += bytes;
+        return bytes != 0 ? 1 : 2;
+    }
+    if (r->kind == LC_REQUEST_SEND) {
+        call->flags |= LC_RAW_ROW_SEND;
+        call->class_bytes += r->bytes;
+    }
+    return 0;
+}
+
+static inline void lc_complete_end(struct lc_request *r) {
+    if (lc_unlikely(r->kind == LC_REQUEST_OTHER || r->pair != NULL))
+        lc_complete_other(r);
+    if (lc_unlikely(r->persistent))
+        r->active = false;
+    else
+        lc_request_drop(r);
+}
+
+static inline void lc_complete_one(struct lc_call *call, int result, struct lc_request *known,
+                                   const MPI_Request *request, const MPI_Status *status) {
+    if (known == NULL)
+        return;
+    if (lc_unlikely(result != MPI_SUCCESS)) {
+        lc_complete_failed(call, result, known, request, status);
+        return;
+    }
+    lc_complete_book(call, known, status);
+    lc_hook_completed(call, 1, &known, status);
+    if (call->bytes_rcvd != 0)
+        call->class_bytes = call->bytes_rcvd;
+    lc_complete_end(known);
+}
+
+static inline void lc_test_one(struct lc_call *call, int result, struct lc_request *known,
+                               const MPI_Request *request, const int *flag,
+                               const MPI_Status *status) {
+    if (known == NULL)
+        return;
+    if (result == MPI_SUCCESS && !*flag) {
+        lc_hook_tested(call, 1, &known);
+        return;
+    }
+    lc_complete_one(call, result, known, request, status);
+}
+
+static inline void lc_array_begin(struct lc_call *call, struct lc_array *array, int count,
+                                  const MPI_Request *requests, struct lc_request **few,
+                                  MPI_Status *own) {
+    array->count = count > 0 && requests != NULL ? count : 0;
+    array->handles = requests;
+    array->known = few;
+    array->own = own;
+    if (lc_unlikely(array->count > LC_FEW) && !lc_array_grow(call->thread, array))
+        array->count = 0; /* no memory: completions stay unknown */
+    lc_complete_begin(call, array->count, requests, array->known);
+}
+
+static inline MPI_Status *lc_array_statuses(struct lc_call *call, struct lc_array *array,
+                                            MPI_Status *statuses) {
+    (void)call;
+    return statuses == MPI_STATUSES_IGNORE && array->count > 0 ? array->own : statuses;
+}
+
+/* The requests left in array->known are complete. */
+static inline void lc_array_book(struct lc_call *call, struct lc_array *array,
+                                 const MPI_Status *statuses) {
+    uint64_t rcvd = 0, rcvd_empty = 0;
+    for (int i = 0; i < array->count; i++) {
+        if (array->known[i] == NULL)
+            continue;
+        int what = lc_complete_book(call, array->known[i], &statuses[i]);
+        rcvd += what == 1;
+        rcvd_empty += what == 2;
+    }
+    lc_hook_completed(call, array->count, array->known, statuses);
+    for (int i = 0; i < array->count; i++)
+        if (array->known[i] != NULL)
+            lc_complete_end(array->known[i]);
+    if (call->bytes_rcvd != 0)
+        call->class_bytes = call->bytes_rcvd;
+    lc_count_messages(call, rcvd, rcvd_empty, 0, 0);
+}
+
+static inline void lc_array_all(struct lc_call *call, struct lc_array *array, int result, bool flag,
+                                const MPI_Status *statuses) {
+    if (lc_unlikely(result != MPI_SUCCESS))
+        lc_array_failed(call, array, result, statuses);
+    else if (!flag) {
+        lc_hook_tested(call, array->count, array->known);
+        return;
+    }
+    lc_array_book(call, array, statuses);
+}
+
+static inline void lc_array_any(struct lc_call *call, struct lc_array *array, int result, bool flag,
+                                const int *index, const MPI_Status *status) {
+    if (lc_unlikely(result != MPI_SUCCESS)) {
+        lc_any_failed(call, array, result, index, status);
+        return;
+    }
+    if (!flag) {
+        lc_hook_tested(call, array->count, array->known);
+        return;
+    }
+    if (*index < 0 || *index >= array->count) /* MPI_UNDEFINED */
+        return;
+    lc_complete_one(call, result, array->known[*index], NULL, status);
+}
+
+/* MPI_Waitsome, MPI_Testsome: the operations that `indices` names are complete. */
+void lc_array_some(struct lc_call *call, struct lc_array *array, int result, const int *outcount,
+                   const int *indices, const MPI_Status *statuses);
+/* Before MPI_Request_free. request NULL: MPI will refuse. */
+void lc_request_free_begin(struct lc_call *call, const MPI_Request *request);
+/* Before MPI_Cancel. request NULL: MPI will refuse. */
+void lc_cancel_begin(struct lc_call *call, const MPI_Request *request);
+
+#endif

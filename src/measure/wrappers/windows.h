@@ -1,0 +1,61 @@
+/* What the generated wrappers do for windows and one-sided operations. */
+#ifndef LC_MEASURE_WRAPPERS_WINDOWS_H
+#define LC_MEASURE_WRAPPERS_WINDOWS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/mpi/handles.h"
+#include "measure/wrappers/sync.h"
+#include "measure/clocks/clocks_hooks.h"
+#include "measure/core/core.h"
+#include "measure/hot/hot.h"
+#include "measure/core/thread.h"
+#include "measure/trace/trace_rma.h"
+
+static inline void lc_rma_begin(struct lc_call *call, enum lc_rma_kind kind, MPI_Win win,
+                                int target, uint64_t count, MPI_Datatype type, uint64_t back_count,
+                                MPI_Datatype back_type) {
+    if (lc_unlikely(call->mode & LC_MODE_TRACE))
+        lc_trace_rma(call, kind, win, target, count * lc_type_bytes(call->thread, type),
+                     back_count ? back_count * lc_type_bytes(call->thread, back_type) : 0);
+}
+
+static inline void lc_win_sync_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
+                                     const struct lc_win_epoch *epoch) {
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_win_begin(call, what, win, epoch);
+    if (lc_unlikely(call->mode & LC_MODE_TRACE))
+        lc_trace_win_begin(call, what, win);
+}
+
+static inline void lc_win_sync_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
+                                   const struct lc_win_epoch *epoch, bool done) {
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_win_end(call, what, win, epoch, done);
+    if (lc_unlikely(call->mode & LC_MODE_TRACE) && done)
+        lc_trace_win_end(call, what, win, epoch->target, epoch->group, epoch->shared);
+}
+
+static inline void lc_win_made(struct lc_call *call, int result, MPI_Comm comm,
+                               const MPI_Win *win) {
+    lc_sync_end(call, result);
+    lc_win_new_end(call, result, comm, win);
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, comm) : NULL;
+    if (call->mode & LC_MODE_CLOCKS && c != NULL)
+        lc_clocks_win_new(call, *win, c);
+}
+
+static inline void lc_win_freeing(struct lc_call *call, MPI_Win win) {
+    lc_win_free_begin(call, win);
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_win_free_begin(call, win);
+}
+
+static inline void lc_win_freed(struct lc_call *call, MPI_Win win, int result) {
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_win_free_end(call, win, result == MPI_SUCCESS);
+}
+
+#endif

@@ -1,0 +1,11 @@
+/* The wrappers, in the order of mpi_calls.tsv. */
+#ifndef LC_MEASURE_WRAPPERS_WRAPPERS_H
+#define LC_MEASURE_WRAPPERS_WRAPPERS_H
+
+struct lc_wrapper {
+    void *function;
+    void **real;
+};
+extern const struct lc_wrapper lc_wrappers[];
+
+#endif
