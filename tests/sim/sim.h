@@ -38,11 +38,12 @@ struct sim_task {
     bool begun;        /* it has had a turn */
     bool outside;      /* waits for something that only the kernel knows of (a child, a signal) */
     bool calls_mpi;
-    bool naps;         /* outside of MPI */
-    bool looks;        /* looks for something in vain, see sim_poll */
-    int polls, missed; /* looks in vain so far; those before the call that it is in */
-    int reads;         /* of the clock by the program, without another call */
-    char where[48];    /* the call that it is in */
+    bool naps;             /* outside of MPI */
+    bool looks;            /* looks for something in vain, see sim_poll */
+    int polls, missed;     /* looks in vain so far; those before the call that it is in */
+    const void *read_from; /* where the tool read the clock last */
+    int reads;             /* of the clock by the program, without another call */
+    char where[48];        /* the call that it is in */
 };
 
 /* What goes wrong, when. */

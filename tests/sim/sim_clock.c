@@ -62,14 +62,18 @@ uint64_t sim_true_clock(void) {
     return sim_is_on() ? sim_self()->clock : 0;
 }
 
-/* A stamp of the tool says nothing about waiting. */
+/* A stamp of the tool says nothing about waiting, nor does a read from another place than its last
+ * one: who waits by the clock alone reads it in a loop. */
 static uint64_t read_clock(void *return_address, bool stamp) {
     struct sim_task *self = sim_self();
     bool tool = caller(return_address) == TOOL;
     self->missed = 0;
     if (!tool)
         self->clock++;
-    if (tool && stamp)
+    bool again = self->read_from == return_address;
+    if (tool && !stamp)
+        self->read_from = return_address;
+    if (tool && (stamp || !again))
         return local(self->clock);
     int *n = tool ? &self->polls : &self->reads; /* looks of the tool are not the program's */
     if (*n + 1 < SIM_POLLS) {

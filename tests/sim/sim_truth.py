@@ -70,12 +70,10 @@ class Case(NamedTuple):
 
 
 # What found something.
-FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--random"))]  # an edge back that came too late was not counted
-
-# What is known to be wrong, tried each time and told: a critical path 0.5 ms too low, since late edges are counted, but not by how much; on 16 nodes 10 us of
-# MPI_Allreduce on rank 0 are not in its time.
-OPEN = [Case(56, tuple((56, phase) for phase in range(PHASES)), 2, ("--nodes", "2", *NODES[0])),
-        Case(94, tuple((seed, phase) for seed in (94, 95, 96) for phase in range(PHASES)), 16, ("--nodes", "16", *NODES[1]))]
+FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--random")),  # an edge back that came too late was not counted
+         Case(56, tuple((56, phase) for phase in range(PHASES)), 2, ("--nodes", "2", *NODES[0])),  # edges of turns were missing, late ones without a bound
+         Case(94, ((95, 0), *((95, phase) for phase in range(6, 11))), 16,
+              ("--nodes", "16", "--node-latency", "50000", "--random", "--eager", "16384", "--buffer", "1000000"))]  # the simulation's: a clock read cost 9 us
 
 
 def case_of(first, last):
@@ -299,8 +297,6 @@ def main():
     jobs = int(sys.argv[7]) if len(sys.argv) > 7 else 1
     failed = 0
     cases = [case_of(seed, seed + programs - 1) for seed in range(first, last + 2 - programs, programs)]
-    for case in OPEN if first == 1 else ():
-        print(f"open: {case}: {'; '.join(judge(tools, case)) or 'right now'}")
     with ThreadPoolExecutor(jobs) as pool:
         for case, wrong in pool.map(lambda case: judge_smallest(tools, case), (FOUND if first == 1 else []) + cases):
             failed += bool(wrong)
