@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "src" / "measure" / "calls"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "src" / "measure" / "wrappers"))
 from gen_calls import Call  # noqa: E402
 
 

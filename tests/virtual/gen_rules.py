@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "src" / "measure" / "calls"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "src" / "measure" / "wrappers"))
 from gen_calls import FILE_SYNC, Call  # noqa: E402
 
 RULES = {"bcast": "VT_FROM_ROOT", "scatter": "VT_FROM_ROOT", "scatterv": "VT_FROM_ROOT", "reduce": "VT_TO_ROOT", "gather": "VT_TO_ROOT",
