@@ -2,11 +2,11 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { inUnit, percent, shortName, visible } from "./format";
-import { Choice, csv, download, Figure, PathText, Section, Table, type Column } from "./parts";
+import { Choice, csv, download, Figure, PathText, Section, Source, Table, type Column } from "./parts";
 import { topologiesOf, type Result, type ResultFile } from "./result";
 import { fiveNumbers, largest, type Rows, type Spread } from "./rows";
 import { numberKey, type Navigation } from "./state";
-import type { Metric } from "./types";
+import type { Metric, PathRow } from "./types";
 
 const LINE = 22;
 
@@ -300,18 +300,17 @@ function System(props: { result: Result; file: ResultFile; metric: number; path:
   );
 }
 
+/** Where the chosen call path's code is. */
+function Place(props: { row: PathRow | undefined }): JSX.Element | null {
+  return props.row && props.row[3] !== "" ? <p class="source">{visible(props.row[1])}: <Source path={props.row} /></p> : null;
+}
+
 /** Rows of the last dimension; the planes of the others one below the other. */
 export function gridRows(topology: { dims: number[]; members: number[] }): number[][] {
   const width = topology.dims[topology.dims.length - 1] || 1;
   const rows: number[][] = [];
   for (let i = 0; i < topology.members.length; i += width) rows.push(topology.members.slice(i, i + width));
   return rows;
-}
-
-function Source(props: { file: ResultFile; path: number }): JSX.Element | null {
-  const path = props.file.json.paths[props.path];
-  if (!path || path[3] === "") return null;
-  return <p class="source">{visible(path[1])}: {visible(path[3])}{path[4] > 0 && `:${path[4]}`}</p>;
 }
 
 export function Explorer(props: { result: Result; nav: Navigation }): JSX.Element {
@@ -327,7 +326,7 @@ export function Explorer(props: { result: Result; nav: Navigation }): JSX.Elemen
       {result.analysis && <p class="tools left"><Choice label="Result" value={inAnalysis ? "analysis" : "profile"} options={[["profile", "profile"], ["analysis", "analysis of the trace"]]} onChange={(v) => nav.set({ data: v, path: -1 })} /></p>}
       <div class="explorer">
         <Metrics file={file} metric={metric} path={path} nav={nav} />
-        <div><Tree file={file} metric={metric} selected={path} nav={nav} /><Source file={file} path={path} /></div>
+        <div><Tree file={file} metric={metric} selected={path} nav={nav} /><Place row={file.json.paths[path]} /></div>
         <System result={result} file={file} metric={metric} path={path} nav={nav} />
       </div>
     </div>

@@ -7,6 +7,7 @@ import { RootCauses } from "./causes";
 import { Explorer } from "./explorer";
 import { Fingerprints, nameOf } from "./fingerprint";
 import { seconds, visible } from "./format";
+import { Failure, Help } from "./help";
 import { Matrix } from "./matrix";
 import { Overview } from "./overview";
 import { readPage, type PageData, type Result } from "./result";
@@ -67,17 +68,6 @@ function Header(props: { data: PageData; result: Result | undefined; nav: Naviga
         {viewsOf(data).map((view) => <a href={nav.link(view)} aria-current={view === shownView(data, nav.state) ? "page" : "false"}>{TITLES[view]}</a>)}
       </nav>
     </header>
-  );
-}
-
-function Help(props: { close: () => void }): JSX.Element {
-  const keys: [string, string][] = [["?", "this help"], ["1 – 9", "views, from left to right"], ["/", "search"], ["arrows", "in the call tree: up, down, fold, unfold; in the timeline: move"], ["+  −  0", "timeline: zoom in, out, all"], ["n  p", "timeline: next, previous wait"], ["↑  ↓  Enter", "timeline: choose a row, open or close a group"], ["Esc", "close"]];
-  return (
-    <div class="help" role="dialog" aria-modal="true" aria-label="Keyboard">
-      <h2>Keyboard</h2>
-      <dl>{keys.map(([key, text]) => <div><dt><kbd>{key}</kbd></dt><dd>{text}</dd></div>)}</dl>
-      <button type="button" autofocus onClick={props.close}>close</button>
-    </div>
   );
 }
 
@@ -158,7 +148,8 @@ async function start(): Promise<void> {
     render(<App data={data} />, root);
     document.documentElement.dataset.ready = "1";
   } catch (error) {
-    root.textContent = `This page cannot be shown: ${error instanceof Error ? error.message : String(error)}`;
+    root.textContent = "";
+    render(<Failure error={error} />, root);
     document.documentElement.dataset.ready = "failed";
   }
 }

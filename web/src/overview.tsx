@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { components, count, percent, ranksText, seconds, visible } from "./format";
-import { Bar, csv, download, Figure, Legend, Lines, ModelChoice, Name, PathText, Section, Table, type Column } from "./parts";
+import { Bar, csv, download, Figure, Legend, Lines, ModelChoice, Name, PathText, Section, Source, Table, type Column } from "./parts";
 import { waitMetrics, type Result } from "./result";
 import { waitFirst, type Navigation } from "./state";
 import type { BesideUse, ByRank, FactorText, Factors, Finding, Late, Phase, ResultJson } from "./types";
@@ -54,6 +54,7 @@ export function FindingItem(props: { finding: Finding; result: Result; nav: Navi
         <p class="links">
           {timelineLink(finding, result, nav)}
           {place >= 0 && <a href={nav.link("explorer", { path: place, metric: finding.evidence?.metric ?? "time" })}>in the call tree</a>}
+          <Source path={result.profile.json.paths[place]} />
           <span class="dim">{finding.certainty}{finding.gain_by && `; gain: ${finding.gain_by}`}</span>
         </p>
       </div>

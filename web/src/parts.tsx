@@ -3,6 +3,7 @@ import { cloneElement, isValidElement, type ComponentChildren, type JSX, type VN
 import { useRef, useState } from "preact/hooks";
 import { components, shortName, visible } from "./format";
 import { waitFirst, type Navigation } from "./state";
+import type { PathRow } from "./types";
 
 /** Gives the reader a file. */
 export function download(name: string, type: string, content: string): void {
@@ -184,6 +185,29 @@ export function PathText(props: { path: string | null; keep?: number }): JSX.Ele
 }
 
 /** Buttons of which one is pressed. */
+/** Also where there is no clipboard for the page (a browser's setting): by way of a selection. */
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const field = document.createElement("textarea");
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+  }
+}
+
+/** "solver.c:40", which a click copies; of a library or a file without lines its name only. */
+export function Source(props: { path: PathRow | undefined }): JSX.Element | null {
+  const { path } = props;
+  const [copied, setCopied] = useState(false);
+  if (!path || path[3] === "") return null;
+  const text = path[4] > 0 ? `${path[3]}:${path[4]}` : path[3];
+  return <button type="button" class="quiet copies" title="click: copy" onClick={() => void copy(text).then(() => setCopied(true))}><code>{visible(text)}</code>{copied && " copied"}</button>;
+}
+
 export function Choice(props: { label: string; value: string; options: [string, string][]; onChange: (value: string) => void }): JSX.Element {
   return (
     <span class="choice" role="group" aria-label={props.label}>

@@ -75,6 +75,7 @@ export class Rows {
     if (this.metrics[metric].kind === "inclusive" && !this.reduced) {
       all.set(own);
       for (let p = 0; p < n; p++) if (this.paths[p][0] >= 0) own[this.paths[p][0]] -= all[p];
+      for (let p = 0; p < n; p++) if (Math.abs(own[p]) < 1e-12 * Math.abs(all[p])) own[p] = 0; // what rounding leaves of a difference
     } else {
       all.set(own);
       for (let p = n - 1; p >= 0; p--) {

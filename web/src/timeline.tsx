@@ -352,7 +352,7 @@ export function Timeline(props: { result: Result; nav: Navigation }): JSX.Elemen
   const { pyramid } = data.head;
   return (
     <div>
-      <p class="dim">{count(data.head.events)} events of {data.head.locations.length} locations in {seconds(data.head.duration_s)}; {pyramid.bins} bins a row, shares to 1/255; {data.head.windows.length} windows of full detail.
+      <p class="dim">{count(data.head.events)} events of {data.head.locations.length} locations in {seconds(data.head.duration_s)}; {pyramid.bins} bins a row, shares to 1/255; {data.head.windows.length} {data.head.windows.length === 1 ? "window" : "windows"} of full detail.
         {isGrouped(data) && ` Locations that wait for about the same time share a row: ${pyramid.rows} rows${data.head.single ? `; opened, each member has a row of ${data.head.single.bins} bins, and its details` : ""}.`}</p>
       <Chart result={result} data={data} nav={nav} />
       <Windows result={result} data={data} nav={nav} />

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { timelineBlock } from "../src/made_up";
 import { TimelineData } from "../src/timeline_data";
 import { clampSpan } from "../src/timeline";
 import { tickText, ticks } from "../src/timeline_draw";
@@ -16,12 +17,7 @@ function made(single: boolean): TimelineData {
     ...(single && { single: { at: pyramid.length, rows: 3, bins: 2 } }), wait_metrics: [],
     windows: [[0, 1], [0.5, 1.5], [2, 3]].map(([from_s, to_s]) => ({ from_s, to_s, metric: "late_sender", cnode: 1, slices: empty, messages: empty, waits: empty })), matrices: empty, topologies: [],
   };
-  const json = new TextEncoder().encode(JSON.stringify(head));
-  const bytes = new Uint8Array(8 + json.length + pyramid.length + singles.length);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(json.length), true);
-  bytes.set(json, 8);
-  bytes.set([...pyramid, ...singles], 8 + json.length);
-  return new TimelineData(bytes);
+  return new TimelineData(timelineBlock(head, Uint8Array.from([...pyramid, ...singles])));
 }
 
 function shares(data: TimelineData, of: ReturnType<TimelineData["groupShares"]>, from: number, to: number): number[] {

@@ -135,6 +135,10 @@ async function newcomer({ page }, about) {
   const box = await first.boundingBox();
   assert.ok(box.y + box.height < 800, `${about.name}: the first finding is on the first screen`);
   assert.ok((await first.innerText()).includes(about.cause), `${about.name}: the first finding names ${about.cause}`);
+  const source = first.locator("button.copies");
+  assert.match(await source.innerText(), /\.c:\d+$|^lib|^latecomer/, `${about.name}: where the cause's code is`);
+  await source.click();
+  await source.getByText("copied").waitFor();
   await first.locator("a", { hasText: "in the timeline" }).click();
   await page.waitForSelector("canvas");
   await page.waitForSelector(".card");
@@ -479,7 +483,21 @@ assert.deepEqual(alike, [], "colours that look alike");
   page.on("pageerror", (error) => wrong.push(error.message));
   await page.goto(pathToFileURL(plan.design).href);
   await page.waitForSelector("section");
-  assert.ok((await page.locator("section").count()) > 8, "the page of components");
+  const components = {
+    ".finding": 4, "[role=tree]": 2, canvas: 1, "svg[aria-label^='Chain of']": 1, "svg[aria-label$='ranks, 3 pairs']": 1, ".warnings": 2, ".empty": 4,
+    "[role=region][aria-label=windows]": 1, "[role=region][aria-label=metrics]": 1, "svg[aria-label^='Medians of the launches']": 1,
+  };
+  for (const [what, least] of Object.entries(components)) assert.ok((await page.locator(what).count()) >= least, `components: ${what}, ${await page.locator(what).count()}`);
+  assert.ok((await page.locator("main").innerText()).includes("This page cannot be shown: this page holds no data of Latecomer"), "components: an error");
+  for (const theme of ["light", "dark"]) {
+    await page.evaluate((name) => { document.documentElement.dataset.theme = name; }, theme);
+    wrong.push(...(await accessible(page, `components, ${theme}`)));
+    if (plan.pictures) await page.screenshot({ path: `${plan.pictures}/components-${theme}.png`, fullPage: true });
+  }
+  const numbers = await page.locator(".n").allInnerTexts();
+  assert.deepEqual(numbers.filter((text) => /NaN|undefined|Infinity|^-[\d.]+ *[a-z]*$/.test(text)), [], "components: numbers");
+  await page.locator("button", { hasText: /^help$/ }).click();
+  await page.waitForSelector("[role=dialog]");
   assert.deepEqual(wrong, []);
   await context.close();
 }
