@@ -46,6 +46,7 @@ struct causes {
     struct lc_late_list late;
     struct lc_tsv gains;    /* by clocks */
     double *own, *critical; /* per process, of the path that is looked at */
+    double *worked;         /* the same, sum of its threads */
     uint32_t partition;     /* in which its ranks are; LC_NONE: the run has none */
     size_t n_ranks;         /* of it, or of the run */
 };
@@ -208,7 +209,8 @@ static double look_inside(const struct lc_search *search, struct causes *causes,
     return fmin(fmax(cause->total - outside, 0.0), inside);
 }
 
-/* U and CP per process. Threads of a process work at the same time: the longest counts. */
+/* U and CP per process. Threads of a process work at the same time: the longest counts. The path
+ * has no more of a process than it worked: what is before its first event is on the path, too. */
 static enum lc_err look_at(struct lc_search *search, struct causes *causes, uint32_t path) {
     struct lc_view *view = search->view;
     uint32_t time = lc_model_find_metric(view->model, "time");
@@ -219,10 +221,13 @@ static enum lc_err look_at(struct lc_search *search, struct causes *causes, uint
     if (time != LC_NONE) {
         LC_TRY(lc_view_exclusive_row(view, time, path, search->row));
         lc_per_process(view, search->row, true, causes->own);
+        lc_per_process(view, search->row, false, causes->worked);
     }
     if (critical != LC_NONE) {
         LC_TRY(lc_view_exclusive_row(view, critical, path, search->row));
         lc_per_process(view, search->row, false, causes->critical);
+        for (size_t p = 0; p < view->model->n_processes && time != LC_NONE; p++)
+            causes->critical[p] = fmin(causes->critical[p], causes->worked[p]);
     }
     return LC_OK;
 }
@@ -486,6 +491,8 @@ enum lc_err lc_find_causes(struct lc_search *search) {
     if (err == LC_OK)
         err = lc_alloc(&causes.critical, n, sizeof(double));
     if (err == LC_OK)
+        err = lc_alloc(&causes.worked, n, sizeof(double));
+    if (err == LC_OK)
         err = lc_late_read(&causes.late, search->view);
     if (err == LC_OK)
         err = lc_clocked_gains_read(search->view, &causes.gains);
@@ -510,6 +517,7 @@ enum lc_err lc_find_causes(struct lc_search *search) {
     free(causes.list);
     free(causes.own);
     free(causes.critical);
+    free(causes.worked);
     lc_late_free(&causes.late);
     lc_tsv_free(&causes.gains);
     return err;

@@ -115,6 +115,10 @@ chain = findings("chain", result([1.0] * 4, [3.0] * 4, [1.0] * 4), *((r, 3.0) fo
 is_close(chain[0], kind="serialisation_chain", gain_s=3.0)
 check("the chain takes 4 s, no single rank more than 1 s" in chain[0]["text"], chain[0]["text"])
 
+# Ranks that begin at different times: what is before a rank's first event is on the path, and makes no chain.
+begin = findings("begin", result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 2.6, 2.0]), (3, 3.0))
+is_close(begin[0], kind="late_rank", ranks=[3], severity_s=3.0, gain_s=1.0, gain_high_s=1.0)
+
 # Little waiting, or little to gain from it: nothing is said.
 check(findings("calm", result([2.0] * 4, [0.01] * 4, [0.505] * 4), *((r, 0.01) for r in range(4))) == [], "nothing to say")
 check(findings("noisy", dict(LATE, meta=dict(LATE["meta"], overhead={"total_s": 4.0})), (3, 3.0)) == [], "less than what the tool itself takes")
