@@ -124,6 +124,8 @@ demo() {
   "$latecomer" -q analyze "$out/imbalanced"
   "$latecomer" show "$out/imbalanced"
   "$latecomer" -q report "$out/imbalanced"
+  say "   what \`show\` predicts without each of the planted causes, and what comes out without it"
+  /usr/bin/python3 tests/system/real/demo_gains.py "$latecomer" openmpi build/release/bin/latecomer-demo-openmpi "$out/cured" "$out/imbalanced"
   # shellcheck disable=SC2086
   if command -v lmp >/dev/null || need "the LAMMPS part of the demo" $demo_packages; then
     say "2. LAMMPS (melt) on 4 ranks, unchanged"

@@ -13,9 +13,9 @@
  * waiting there really was, as "metric callpath rank built_in_s waited_s estimated_s": waited from
  * the times of entering on all ranks, estimated from the durations and their minimum.
  *
- * The argument "even=STEP" takes the imbalance of one step away: what a predicted gain is compared
- * with. In step_barrier the last rank works as the others do, in the other two all ranks work the
- * mean. */
+ * "--cured=STEP" takes the cause of one step's waiting away, "--cured" those of all: what a
+ * predicted gain is compared with. In step_barrier the last rank works as the others do then, in
+ * the other two all ranks work the mean. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 enum { ROUNDS = 10, CALM_ROUNDS = 5 };
 enum { BARRIER, ALLREDUCE, MESSAGE, STEPS };
 static const char *const step_names[STEPS] = {"step_barrier", "step_allreduce", "step_message"};
-static int even[STEPS];
+static int cured[STEPS];
 static double unit_s = 0.02;
 static int rank, ranks;
 
@@ -72,7 +72,7 @@ __attribute__((noinline)) static void align(void) {
 
 __attribute__((noinline)) static void step_barrier(int imbalanced, struct call *call) {
     align();
-    work(imbalanced && rank == ranks - 1 && !even[BARRIER] ? 2 : 1);
+    work(imbalanced && rank == ranks - 1 && !cured[BARRIER] ? 2 : 1);
     call->enter = now_s();
     MPI_Barrier(MPI_COMM_WORLD);
     call->leave = now_s();
@@ -82,7 +82,7 @@ __attribute__((noinline)) static void step_allreduce(int imbalanced, struct call
     int longer = (ranks + 1) / 2; /* even ranks */
     double mine = rank, sum = 0, mean = 1 + 2.0 * longer / ranks;
     align();
-    work(!imbalanced ? 1 : even[ALLREDUCE] ? mean : rank % 2 == 0 ? 3 : 1);
+    work(!imbalanced ? 1 : cured[ALLREDUCE] ? mean : rank % 2 == 0 ? 3 : 1);
     call->enter = now_s();
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     call->leave = now_s();
@@ -98,11 +98,11 @@ __attribute__((noinline)) static void step_message(int imbalanced, struct call *
     if (partner >= ranks) {
         work(1);
     } else if (rank % 2 == 0) {
-        work(even[MESSAGE] ? mean : imbalanced ? 3 : 1);
+        work(cured[MESSAGE] ? mean : imbalanced ? 3 : 1);
         call->enter = now_s();
         MPI_Send(&value, 1, MPI_INT, partner, 7, MPI_COMM_WORLD);
     } else {
-        work(even[MESSAGE] ? mean : imbalanced ? 1 : 2);
+        work(cured[MESSAGE] ? mean : imbalanced ? 1 : 2);
         call->enter = now_s();
         MPI_Recv(&value, 1, MPI_INT, partner, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         call->leave = now_s();
@@ -173,28 +173,49 @@ static void print_expectation(void) {
     free(all);
 }
 
+/* Is it "--cured" or "--cured=STEP"? */
+static int take_cure(const char *argument) {
+    static const char option[] = "--cured";
+    size_t length = sizeof option - 1;
+    int taken = 0;
+    if (strncmp(argument, option, length) != 0)
+        return 0;
+    for (int step = 0; step < STEPS; step++)
+        if (argument[length] == '\0' ||
+            (argument[length] == '=' && strcmp(argument + length + 1, step_names[step]) == 0))
+            cured[step] = taken = 1;
+    return taken;
+}
+
+/* What is neither an option nor a unit of work ends the program. */
+static int read_arguments(int argc, char **argv) {
+    int expect = 0;
+    for (int i = 1; i < argc; i++) {
+        char *end = argv[i];
+        if (take_cure(argv[i]))
+            continue;
+        if (strcmp(argv[i], "expect") == 0) {
+            expect = 1;
+            continue;
+        }
+        unit_s = strtod(argv[i], &end) / 1000;
+        if (*end == '\0' && unit_s > 0 && unit_s <= 10)
+            continue;
+        if (rank == 0)
+            fprintf(stderr,
+                    "latecomer-demo: \"%s\" is neither a unit of work (1 to 10000 ms) nor "
+                    "\"expect\", --cured, --cured=%s, --cured=%s, --cured=%s\n",
+                    argv[i], step_names[0], step_names[1], step_names[2]);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    return expect;
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int expect = 0;
-    for (int i = 1; i < argc; i++) {
-        int step = 0;
-        while (step < STEPS &&
-               (strncmp(argv[i], "even=", 5) != 0 || strcmp(argv[i] + 5, step_names[step]) != 0))
-            step++;
-        if (step < STEPS)
-            even[step] = 1;
-        else if (strcmp(argv[i], "expect") == 0)
-            expect = 1;
-        else
-            unit_s = atof(argv[i]) / 1000;
-    }
-    if (unit_s <= 0 || unit_s > 10) {
-        if (rank == 0)
-            fprintf(stderr, "latecomer-demo: the unit of work is a number of ms from 1 to 10000\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
+    int expect = read_arguments(argc, argv);
     solve();
     if (expect)
         print_expectation();
