@@ -9,6 +9,7 @@ static void add_to(struct lc_blame_row *is, const struct lc_blame_row *row, bool
     is->ticks += row->ticks;
     is->error += row->error;
     is->indirect += row->indirect;
+    is->indirect_error += row->indirect_error;
     is->traced += row->traced;
 }
 
@@ -34,17 +35,20 @@ static void add(struct lc_blame *blame, const struct lc_blame_row *row, bool mer
     }
     if (row->ticks == 0)
         return;
-    uint64_t inherited = 0, traced = 0;
+    uint64_t inherited = 0, traced = 0, indirect = 0;
     if (blame->n < LC_BLAME_ROWS) {
         smallest = blame->n++;
     } else {
         inherited = blame->rows[smallest].ticks;
         traced = blame->rows[smallest].traced;
+        indirect = blame->rows[smallest].indirect;
     }
     blame->rows[smallest] = *row;
     blame->rows[smallest].ticks += inherited;
     blame->rows[smallest].error += inherited;
     blame->rows[smallest].traced += traced;
+    blame->rows[smallest].indirect += indirect;
+    blame->rows[smallest].indirect_error += indirect;
     *hash = (uint16_t)(smallest + 1);
 }
 

@@ -21,8 +21,9 @@ struct lc_blame_row {
     uint32_t rank,
         node; /* one who waited, and its node for the waiting call path (merged tables) */
     uint64_t ticks;
-    uint64_t error;    /* at most this much of ticks belongs to rows that had to go */
-    uint64_t indirect; /* of ticks, in tables of costs (past.h) */
+    uint64_t error;          /* at most this much of ticks belongs to rows that had to go */
+    uint64_t indirect;       /* of ticks, in tables of costs (past.h) */
+    uint64_t indirect_error; /* of error, what was indirect */
     uint64_t traced; /* of ticks: booked as costs already, of those to whom they were traced back */
     /* Sum of the squares of what was added to the row itself; of several processes, as if they had
      * all waited for the same work: the standard error of rows that samples found. */

@@ -209,14 +209,14 @@ static void add_inherited(const struct lc_waited *w, uint64_t ticks, uint64_t al
             }
         }
     }
-    origins->rest += left;
+    origins->rest_indirect += left;
 }
 
 void lc_past_origins(const struct lc_waited *w, struct lc_origins *origins) {
     uint64_t ticks = w->release - w->begin, all = 0, since = w->since;
     struct lc_past_wait v;
     origins->n = 0;
-    origins->rest = 0;
+    origins->rest = origins->rest_indirect = 0;
     if (w->late != NULL) {
         since = met(w);
         uint64_t n = atomic_load_explicit(&w->late->n_waits, memory_order_acquire);

@@ -9,7 +9,7 @@
  *   stretch   work in one call path without a pause
  *   remote    the past of a rank of another node, from what came with its messages
  *
- * Invariant: direct + indirect of all origins + rest = the waiting that was asked about. One
+ * Invariant: direct + indirect of all origins + both rests = the waiting that was asked about. One
  * thread writes; others read at any time: what was overwritten meanwhile is not there. */
 #ifndef LC_PIGGYBACK_PAST_H
 #define LC_PIGGYBACK_PAST_H
@@ -72,7 +72,7 @@ struct lc_origin {
 struct lc_origins {
     struct lc_origin list[LC_ORIGINS];
     uint32_t n;
-    uint64_t rest; /* ticks of origins that had no room */
+    uint64_t rest, rest_indirect; /* ticks of origins that had no room, or that nobody knows */
 };
 
 /* Rank `me` waited from `begin` on for `late_rank`, which came at `release` after it was in

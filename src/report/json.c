@@ -214,8 +214,40 @@ static bool is_sampled(const struct lc_tsv *samples, const char *path) {
     return false;
 }
 
+/* The end of a row of costs; seconds is the sum of both parts. */
+static void put_costs(double direct, double indirect, double share, FILE *out) {
+    const struct {
+        const char *key;
+        double value;
+    } figures[] = {{"seconds", direct + indirect},
+                   {"direct_s", direct},
+                   {"indirect_s", indirect},
+                   {"share", share}};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        fprintf(out, ", \"%s\": ", figures[i].key);
+        put_number(out, figures[i].value);
+    }
+}
+
+/* What no row has: waiting of which nobody knows where it began, and what had no room. */
+static void put_unknown(const json_t *meta, const struct lc_late_list *late, FILE *out) {
+    const json_t *costs = json_object_get(meta, "waiting_costs");
+    double direct = json_number_value(json_object_get(costs, "unknown_direct_s"));
+    double indirect = json_number_value(json_object_get(costs, "unknown_indirect_s"));
+    double waits = json_number_value(json_object_get(costs, "waits_s"));
+    if (late->costs.n_rows == 0 || direct + indirect <= 0 || waits <= 0)
+        return;
+    fprintf(out,
+            "%s\n  {\"rank\": null, \"thread\": null, \"callpath\": \"unknown\", "
+            "\"waiting_callpath\": \"\"",
+            late->n > 0 ? "," : "");
+    put_costs(direct, indirect, (direct + indirect) / waits, out);
+    putc('}', out);
+}
+
 /* Who was late, and where. */
-static enum lc_err put_late(struct lc_view *view, const struct lc_tsv *samples, FILE *out) {
+static enum lc_err put_late(struct lc_view *view, const json_t *meta, const struct lc_tsv *samples,
+                            FILE *out) {
     struct lc_late_list late;
     LC_TRY(lc_late_read(&late, view));
     fputs(" \"late\": [", out);
@@ -231,12 +263,7 @@ static enum lc_err put_late(struct lc_view *view, const struct lc_tsv *samples, 
         put_string(out, l->path);
         fputs(", \"waiting_callpath\": ", out);
         put_string(out, l->victim != NULL ? l->victim : "");
-        fputs(", \"seconds\": ", out);
-        put_number(out, l->seconds);
-        fputs(", \"indirect_seconds\": ", out);
-        put_number(out, l->indirect);
-        fputs(", \"share\": ", out);
-        put_number(out, l->share / 100.0);
+        put_costs(l->seconds - l->indirect, l->indirect, l->share / 100.0, out);
         if (is_sampled(samples, l->path))
             fputs(", \"sampled\": true", out);
         if (l->error > 0) {
@@ -245,6 +272,7 @@ static enum lc_err put_late(struct lc_view *view, const struct lc_tsv *samples, 
         }
         putc('}', out);
     }
+    put_unknown(meta, &late, out);
     fputs("],\n", out);
     lc_late_free(&late);
     return LC_OK;
@@ -419,7 +447,7 @@ enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *op
         err = put_findings(view, out);
     }
     if (err == LC_OK)
-        err = put_late(view, &samples, out);
+        err = put_late(view, meta, &samples, out);
     if (err == LC_OK)
         err = put_tasks(view, out);
     if (err == LC_OK)

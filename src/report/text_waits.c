@@ -142,14 +142,16 @@ static enum lc_err print_list(const struct lc_text *text, const struct blamed *l
 /* Both sums, and what they are of. */
 static void print_costs(const struct lc_text *text) {
     const json_t *costs = json_object_get(text->meta, "waiting_costs");
-    static const char *const names[] = {"waits_s", "costs_s", "direct_s", "indirect_s", "small_s"};
-    char seconds[5][32];
+    static const char *const names[] = {"waits_s", "costs_s", "direct_s", "indirect_s"};
+    char seconds[4][32], unknown[32];
     if (costs == NULL)
         return;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 4; i++)
         lc_text_seconds(json_number_value(json_object_get(costs, names[i])), seconds[i]);
-    fprintf(text->out, "  in all: waits %s, their costs %s: %s direct, %s passed on, %s small\n",
-            seconds[0], seconds[1], seconds[2], seconds[3], seconds[4]);
+    double unknown_s = json_number_value(json_object_get(costs, "unknown_direct_s")) +
+                       json_number_value(json_object_get(costs, "unknown_indirect_s"));
+    fprintf(text->out, "  in all: waits %s, their costs %s: %s direct, %s passed on, %s unknown\n",
+            seconds[0], seconds[1], seconds[2], seconds[3], lc_text_seconds(unknown_s, unknown));
 }
 
 enum lc_err lc_text_blame(const struct lc_text *text) {

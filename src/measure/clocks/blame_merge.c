@@ -104,27 +104,39 @@ static int share_top(struct lc_blame *table, struct lc_blame_row top[LC_BLAME_KE
     return n;
 }
 
+static uint64_t certain_indirect(const struct lc_blame_row *row) {
+    return row->indirect - row->indirect_error;
+}
+
 /* Both sums, so that one can see that they are equal. On rank 0 the table is that of all ranks. */
 static void put_costs(const struct lc_blame *costs, const struct lc_blame_row *top, int n,
                       struct lc_strbuf *out) {
-    uint64_t mine[2] = {lc_clk.waited_ticks, lc_clk.cost_rest}, all[2] = {0, 0};
-    lc_real.Reduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, 0, lc_core.comm);
+    enum { WAITS, REST, REST_INDIRECT, SUMS };
+    uint64_t mine[SUMS] = {lc_clk.waited_ticks, lc_clk.cost_rest, lc_clk.cost_rest_indirect};
+    uint64_t all[SUMS] = {0, 0, 0};
+    lc_real.Reduce(mine, all, SUMS, MPI_UINT64_T, MPI_SUM, 0, lc_core.comm);
     if (lc_core.rank != 0)
         return;
-    uint64_t rows = 0, known = 0, indirect = 0;
+    uint64_t costs_all = all[REST] + all[REST_INDIRECT], passed = all[REST_INDIRECT];
+    uint64_t known = 0, indirect = 0;
     double s_per_tick = lc_clk.ns_per_tick * 1e-9;
-    for (uint32_t i = 0; i < costs->n; i++)
-        rows += costs->rows[i].ticks;
+    for (uint32_t i = 0; i < costs->n; i++) {
+        costs_all += costs->rows[i].ticks;
+        passed += costs->rows[i].indirect;
+    }
     for (int i = 0; i < n; i++) {
         known += top[i].ticks - top[i].error;
-        indirect += top[i].indirect;
+        indirect += certain_indirect(&top[i]);
     }
+    uint64_t unknown = costs_all - known, unknown_indirect = passed - indirect;
     lc_strbuf_printf(out,
                      ", \"waiting_costs\": {\"waits_s\": %.9f, \"costs_s\": %.9f, \"direct_s\": "
-                     "%.9f, \"indirect_s\": %.9f, \"small_s\": %.9f}",
-                     (double)all[0] * s_per_tick, (double)(rows + all[1]) * s_per_tick,
+                     "%.9f, \"indirect_s\": %.9f, \"unknown_direct_s\": %.9f, "
+                     "\"unknown_indirect_s\": %.9f}",
+                     (double)all[WAITS] * s_per_tick, (double)costs_all * s_per_tick,
                      (double)(known - indirect) * s_per_tick, (double)indirect * s_per_tick,
-                     (double)(rows + all[1] - known) * s_per_tick);
+                     (double)(unknown - unknown_indirect) * s_per_tick,
+                     (double)unknown_indirect * s_per_tick);
 }
 
 static void book_blame(const struct lc_blame_row *top, int n) {
@@ -140,12 +152,13 @@ static void book_blame(const struct lc_blame_row *top, int n) {
 
 static void book_costs(const struct lc_blame_row *top, int n) {
     for (int i = 0; i < n; i++) {
-        uint64_t direct = top[i].ticks - top[i].error - top[i].indirect;
+        uint64_t indirect = certain_indirect(&top[i]);
+        uint64_t direct = top[i].ticks - top[i].error - indirect;
         if (top[i].late_rank != lc_clk.rank)
             continue;
         lc_clk_book_node(top[i].late_node, direct, LC_STATE_WAIT_COST, (uint64_t)i,
                          top[i].late_thread);
-        lc_clk_book_node(top[i].late_node, top[i].indirect, LC_STATE_WAIT_PASSED, (uint64_t)i, 0);
+        lc_clk_book_node(top[i].late_node, indirect, LC_STATE_WAIT_PASSED, (uint64_t)i, 0);
         if (lc_state_nodes()[top[i].late_node].kind == LC_RAW_SAMPLED)
             lc_clk_book_node(top[i].late_node, (uint64_t)sqrt(fmax(top[i].squares, 0)),
                              LC_STATE_WAIT_SPREAD, (uint64_t)i, 0);

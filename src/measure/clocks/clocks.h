@@ -132,7 +132,7 @@ struct lc_clk {
     uint64_t waited_ticks;
     /* where waiting began (origins.h) */
     struct lc_blame costs;
-    uint64_t cost_rest;   /* ticks of waiting without a row */
+    uint64_t cost_rest, cost_rest_indirect; /* ticks of waiting without a row */
     uint64_t past_ticks;  /* shorter waits and stretches of work are not looked into */
     struct lc_past *past; /* of this process' first thread; NULL: no room */
     uint64_t *met;        /* in the area */

@@ -107,7 +107,7 @@ LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, u
     lc_past_entry(&w, &origins, &entry);
     lc_past_add_wait(lc_clk.past, &entry);
     double share = (double)ticks / (double)c->ticks;
-    uint64_t booked = 0;
+    uint64_t passed = (uint64_t)((double)origins.rest_indirect * share), booked = passed;
     for (uint32_t i = 0; i < origins.n; i++) {
         const struct lc_origin *o = &origins.list[i];
         uint64_t direct = (uint64_t)((double)o->direct * share);
@@ -116,6 +116,7 @@ LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, u
         add_cost(o->key, 0, direct, indirect, cost * cost);
         booked += direct + indirect;
     }
+    lc_clk.cost_rest_indirect += passed;
     lc_clk.cost_rest += ticks > booked ? ticks - booked : 0;
     lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = node,
                                                        .late_rank = c->late_rank,

@@ -73,22 +73,26 @@ def check(case, tmp):
     subprocess.run([*mpirun(flavour, int(ranks)), latecomer, "-q", "run", "--trace", "--sample=off", *options, "-o", result, program, pattern,
                     str(ROUNDS)], check=True, capture_output=True, text=True, timeout=patience(120), env={**os.environ, **virtual_time()})
     subprocess.run([latecomer, "-q", "analyze", "-n", "1", result], check=True, capture_output=True, timeout=patience(120))
-    sums = show(result)["meta"]["waiting_costs"]
+    profile = show(result)
+    sums, late = profile["meta"]["waiting_costs"], profile["late"]
+    unknown = sums["unknown_direct_s"] + sums["unknown_indirect_s"]
     analysis = show("--analysis", result)
     have = of_profile(result, {tail(path) for path in analysis["metrics"]["visits"]["callpaths"]})
     want = of_analysis(analysis)
     waits = sum(want.values())
     worst = max(set(have) | set(want), key=lambda key: abs(have[key] - want[key]))
     print(f"{case}: waits {sums['waits_s']:.4f} s, costs {sums['costs_s']:.4f} s ({sums['direct_s']:.4f} direct, {sums['indirect_s']:.4f} indirect, "
-          f"{sums['small_s']:.4f} small); analysis {waits:.4f} s; largest difference {abs(have[worst] - want[worst]) / waits:.1%} of all waiting: "
+          f"{unknown:.4f} unknown); analysis {waits:.4f} s; largest difference {abs(have[worst] - want[worst]) / waits:.1%} of all waiting: "
           f"rank {worst[0]} in {worst[1]}, {have[worst]:.4f} s, analysis {want[worst]:.4f} s")
     if os.environ.get("VERBOSE"):
         for key in sorted(set(have) | set(want), key=lambda key: -max(have[key], want[key]))[:14]:
             print(f"    {key[0]:3} {have[key]:9.4f} {want[key]:9.4f}  {key[1]}")
     if abs(sums["waits_s"] - sums["costs_s"]) > 2e-9:
         yield "costs are not waits"
-    parts = sums["direct_s"] + sums["indirect_s"] + sums["small_s"]
-    if abs(parts - sums["costs_s"]) > 4e-9 or abs(sum(have.values()) + sums["small_s"] - sums["costs_s"]) > 1e-6:
+    parts = sums["direct_s"] + sums["indirect_s"] + unknown
+    if any(abs(row["direct_s"] + row["indirect_s"] - row["seconds"]) > 1e-12 for row in late) or abs(sum(row["seconds"] for row in late) - sums["waits_s"]) > 1e-6:
+        yield "the rows of `late` are not the waits"
+    if abs(parts - sums["costs_s"]) > 4e-9 or abs(sum(have.values()) + unknown - sums["costs_s"]) > 1e-6:
         yield f"the parts are {parts}, the rows {sum(have.values())}"
     if int(ranks) > 2 and sums["indirect_s"] < 0.1 * sums["costs_s"]:
         yield "nothing was passed on"

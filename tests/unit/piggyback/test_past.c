@@ -47,7 +47,7 @@ static const struct lc_origin *find(const struct lc_origins *origins, uint64_t k
 }
 
 static uint64_t sum(const struct lc_origins *origins) {
-    uint64_t all = origins->rest;
+    uint64_t all = origins->rest + origins->rest_indirect;
     for (uint32_t i = 0; i < origins->n; i++)
         all += origins->list[i].direct + origins->list[i].indirect;
     return all;
