@@ -1,7 +1,7 @@
 /* The C library's clocks, naps, threads and their locks, in turns. A read of the clock costs the
  * program 1 ns and the tool nothing, as in tests/virtual; after many reads in a row the clock
  * jumps, for who reads so often waits. */
-#include "sim_interpose.h"
+#include "sim_samples.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -112,7 +112,7 @@ time_t time(time_t *out) {
     return now;
 }
 
-static void nap_until(uint64_t at) {
+static void pass_until(uint64_t at) {
     struct sim_task *self = sim_self();
     self->polls = self->reads = 0;
     self->naps = true;
@@ -120,10 +120,34 @@ static void nap_until(uint64_t at) {
     self->naps = false;
 }
 
+const void *sim_end_of_stack(void) {
+    static _Thread_local const char *end;
+    pthread_attr_t attributes;
+    void *begin;
+    size_t bytes;
+    if (end == NULL && pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &begin, &bytes);
+        pthread_attr_destroy(&attributes);
+        end = (const char *)begin + bytes;
+    }
+    return end;
+}
+
+uint64_t sim_samples_time(void) {
+    return local(sim_self()->clock);
+}
+
+static void nap_until(uint64_t at, const struct sim_place *place, bool preempted) {
+    sim_samples_out(place, preempted);
+    pass_until(at);
+    if (sim_is_on())
+        sim_samples_in();
+}
+
 int nanosleep(const struct timespec *t, struct timespec *left) {
     if (!sim_is_on())
         return (int)syscall(SYS_nanosleep, t, left);
-    nap_until(sim_self()->clock + ns_of(t));
+    nap_until(sim_self()->clock + ns_of(t), &SIM_PLACE(), false);
     return 0;
 }
 
@@ -131,18 +155,21 @@ int clock_nanosleep(clockid_t id, int flags, const struct timespec *t, struct ti
     if (!sim_is_on())
         return syscall(SYS_clock_nanosleep, id, flags, t, left) == 0 ? 0 : errno;
     uint64_t now = sim_self()->clock;
-    nap_until(now + ns_of(t) - (flags & TIMER_ABSTIME ? local(now) : 0));
+    nap_until(now + ns_of(t) - (flags & TIMER_ABSTIME ? local(now) : 0), &SIM_PLACE(), false);
     return 0;
 }
 
 int usleep(useconds_t us) {
-    struct timespec t = of_ns(us * 1000ull);
-    return nanosleep(&t, NULL);
+    if (!sim_is_on()) {
+        struct timespec t = of_ns(us * 1000ull);
+        return nanosleep(&t, NULL);
+    }
+    nap_until(sim_self()->clock + us * 1000ull, &SIM_PLACE(), false);
+    return 0;
 }
 
 unsigned sleep(unsigned seconds) {
-    struct timespec t = {.tv_sec = seconds};
-    nanosleep(&t, NULL);
+    usleep(seconds * 1000000u);
     return 0;
 }
 
@@ -155,11 +182,24 @@ int sched_yield(void) {
     return 0;
 }
 
-/* What the program asks for as work. */
+/* What the program asks for as work: time on the processor. */
 void sim_work(uint64_t ns);
 void sim_work(uint64_t ns) {
+    struct sim_place place = SIM_PLACE();
+    while (sim_is_on() && ns > 0) {
+        uint64_t part = sim_samples_next(ns);
+        pass_until(sim_self()->clock + part);
+        ns -= part;
+        if (sim_is_on())
+            sim_samples_worked(part, &place);
+    }
+}
+
+/* Another thread has the processor for so long. */
+void sim_preempted(uint64_t ns);
+void sim_preempted(uint64_t ns) {
     if (sim_is_on())
-        nap_until(sim_self()->clock + ns);
+        nap_until(sim_self()->clock + ns, &SIM_PLACE(), true);
 }
 
 /* ---- threads ---- */

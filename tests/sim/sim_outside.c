@@ -3,7 +3,7 @@
  * simulation, so tasks that wait this way look again when one of their rank writes to a pipe or
  * socket, sends a signal, or ends. A process that has ended in the simulation still needs real time
  * to die: who looks waits for that first, so that it always sees the same. */
-#include "sim_interpose.h"
+#include "sim_samples.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,7 +95,15 @@ static bool fails(const char *name, void *return_address, int error) {
 void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset) {
     if (fails("mmap", __builtin_return_address(0), ENOMEM))
         return MAP_FAILED;
-    return (void *)syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);
+    void *memory = (void *)syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);
+    if (memory != MAP_FAILED)
+        sim_samples_mapped(fd, memory, bytes);
+    return memory;
+}
+
+int munmap(void *memory, size_t bytes) {
+    sim_samples_unmapped(memory);
+    return (int)syscall(SYS_munmap, memory, bytes);
 }
 
 int memfd_create(const char *name, unsigned flags) {

@@ -32,6 +32,7 @@ enum {
     PERIODS_MOST = 32,     /* the rate may fall to this part of what was asked for */
     PERIODS_SWITCHING = 8, /* and does to this one where the thread leaves the processor often */
     JUDGED = 8,            /* samples before the copy is made larger */
+    SAME_PERIOD = 24,      /* samples with one period, then it is another one */
     OFTEN = 16,            /* the ring was full, and seldom */
     SELDOM = -64,
     THREADS = 256, /* most that are sampled at all: starting it takes some 50 us each */
@@ -51,6 +52,9 @@ struct lc_sampler {
     struct lc_perf_ring fast, slow, leaving;
     uint32_t number;      /* of its head */
     uint64_t asked_bytes; /* of the fast ring */
+    uint64_t period_ns;   /* of the fast ring, on average */
+    uint32_t n_opened;    /* how often it was */
+    uint32_t n_samples;   /* in it since */
     uint32_t looked, cut; /* samples since the copy had its size; those that it was too small for */
     bool full;            /* the time between two events has filled the fast ring */
     int32_t how_often;    /* falls where it has not */
@@ -111,11 +115,23 @@ static void none(struct lc_thread *t) {
     t->sample_seen = 0;
 }
 
+/* 80 to 120 % of `period`, by multiples of the golden ratio, which fill that range evenly: a loop
+ * of the program that is in step with one of these is not with the next. */
+static uint64_t jittered(uint64_t period, uint32_t number) {
+    const double golden = 0.6180339887498949;
+    double turns = (double)(number + 1) * golden;
+    return (uint64_t)((double)period * (0.8 + 0.4 * (turns - (double)(uint64_t)turns))) | 1;
+}
+
 /* As large as the kernel grants: what the processes of a user may have is limited. */
 static bool open_fast(struct lc_sampler *s, uint64_t period, uint32_t stack_bytes, uint64_t bytes) {
-    const struct lc_perf_wanted wanted = {
-        .period_ns = period, .stack_bytes = stack_bytes, .switches = true, .timer = by_timer};
+    const struct lc_perf_wanted wanted = {.period_ns = jittered(period, s->n_opened++),
+                                          .stack_bytes = stack_bytes,
+                                          .switches = true,
+                                          .timer = by_timer};
     int error = EPERM;
+    s->period_ns = period;
+    s->n_samples = 0;
     for (; error == EPERM && bytes >= RING_LEAST; bytes /= 2)
         error = lc_perf_ring_open(&s->fast, &wanted, bytes);
     if (error != 0)
@@ -232,10 +248,10 @@ static void adapt(struct lc_thread *t, struct lc_sampler *s) {
         give_up(t, s);
         return;
     }
-    uint64_t period = s->fast.period_ns, bytes = s->fast.bytes;
+    uint64_t period = s->period_ns, bytes = s->fast.bytes;
     uint32_t stack_bytes = s->fast.stack_bytes;
     bool other_ring = fit_ring(s, &period, &bytes), other_stack = fit_stack(s, &stack_bytes);
-    if (!other_ring && !other_stack) {
+    if (!other_ring && !other_stack && s->n_samples < SAME_PERIOD) {
         fit_switches(t, s);
         return;
     }
@@ -326,6 +342,7 @@ static uint32_t node_of(struct lc_thread *t, struct lc_sampler *s, uint32_t at,
 
 static void take_sample(struct lc_thread *t, struct lc_sampler *s, uint32_t at, uint64_t weight) {
     struct place *p = place_of(s, node_of(t, s, at, &s->record));
+    s->n_samples++;
     p->count++;
     p->weight_ns += weight;
     p->squares_us2 += weight / 1000 * (weight / 1000);

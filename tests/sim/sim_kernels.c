@@ -1,0 +1,86 @@
+/* Functions without MPI calls whose time is known to the nanosecond, for samples in virtual time.
+ * Each is one call of sim_work, so a sample in it has sim_work's caller as its innermost function.
+ *
+ *   sim-kernels late ROUNDS        rank 1 straggles for 20 ms where the others do nothing
+ *   sim-kernels mixed ROUNDS       the same after 5 ms of assembling and 5 ms of preconditioning by
+ *                                  all ranks, between the same two calls
+ *   sim-kernels asleep ROUNDS      rank 1 sleeps for 20 ms in a function of its own
+ *   sim-kernels preempted ROUNDS   rank 1 computes for 10 ms as the others do, and loses the
+ *                                  processor for 20 ms meanwhile
+ *   sim-kernels step ROUNDS NS     all ranks run a loop of NS a round: 30 % assembling, 70 %
+ *                                  preconditioning; a barrier every 10 rounds
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void sim_work(uint64_t ns);
+void sim_preempted(uint64_t ns);
+
+enum { MS = 1000000 };
+
+#define KERNEL(name)                                                                               \
+    __attribute__((noinline, noclone)) static void name(uint64_t ns) {                             \
+        sim_work(ns);                                                                              \
+        __asm__ volatile("");                                                                      \
+    }
+KERNEL(assemble)
+KERNEL(precondition)
+KERNEL(straggle)
+
+__attribute__((noinline, noclone)) static void doze(uint64_t ns) {
+    struct timespec t = {.tv_nsec = (long)ns};
+    nanosleep(&t, NULL);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline, noclone)) static void interrupted(uint64_t ns) {
+    sim_work(ns / 2);
+    sim_preempted(20 * MS);
+    sim_work(ns / 2);
+    __asm__ volatile("");
+}
+
+static int rank;
+
+__attribute__((noinline, noclone)) static void iterate(const char *what, int round, uint64_t ns) {
+    if (strcmp(what, "step") == 0) {
+        assemble(ns * 3 / 10);
+        precondition(ns - ns * 3 / 10);
+        if (round % 10 == 9)
+            MPI_Barrier(MPI_COMM_WORLD);
+        return;
+    }
+    if (strcmp(what, "mixed") == 0) {
+        assemble(5 * MS);
+        precondition(5 * MS);
+    } else {
+        assemble(10 * MS);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (rank == 1 && strcmp(what, "asleep") == 0)
+        doze(20 * MS);
+    else if (rank == 1 && strcmp(what, "preempted") == 0)
+        interrupted(10 * MS);
+    else if (rank == 1)
+        straggle(20 * MS);
+    else if (strcmp(what, "preempted") == 0)
+        assemble(10 * MS);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3)
+        return 2;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int rounds = atoi(argv[2]);
+    uint64_t ns = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+    for (int i = 0; i < rounds; i++)
+        iterate(argv[1], i, ns);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,93 @@
+"""Samples in virtual time: sim_kernels.py LATECOMER SIM-MPIRUN SIM-KERNELS
+
+The kernel that makes a rank late is the first finding, with its waiting; one among others in the same interval too; loops whose period is that of
+the samples, half and twice of it, are divided as they are, within three standard errors. Every sample falls to the nanosecond, so a run gives the same each time."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from patience import patience  # noqa: E402
+
+RANKS, ROUNDS = 3, 20
+PERIOD_NS = 1997001  # of 500 samples per second
+LATE_S = (RANKS - 1) * ROUNDS * 0.020  # what the others wait
+found = []
+
+
+def check(what, right, *more):
+    if not right:
+        found.append(f"{what}: {' '.join(str(m) for m in more)[:1500]}")
+
+
+class Runs:
+    def __init__(self, root):
+        self.latecomer, self.mpirun, self.program = (Path(argument).absolute() for argument in sys.argv[1:4])
+        self.root = Path(root)
+
+    def show(self, *words):
+        return subprocess.run([self.latecomer, "show", *words], capture_output=True, text=True, check=True, timeout=patience(60)).stdout
+
+    def run(self, *options):
+        """The result of a run, as JSON, and where it is."""
+        directory = self.root / "-".join(options)
+        done = subprocess.run([self.mpirun, "-n", str(RANKS), self.latecomer, "run", "-q", "--sample=500", "-o", directory, "--", self.program, *options],
+                              capture_output=True, text=True, env={**os.environ, "TMPDIR": str(self.root)}, timeout=patience(60), check=False,
+                              stdin=subprocess.DEVNULL)
+        check(f"{options}: run", done.returncode == 0 and done.stderr == "", done.stderr)
+        return json.loads(self.show("--json", directory)), directory
+
+
+def near(seconds, wanted, error):
+    """Within three standard errors, and half a per cent for what lies around the kernels."""
+    return abs(seconds - wanted) <= 3 * error + 0.005 * wanted
+
+
+def late(runs):
+    for what, path in (("late", "main/iterate/straggle"), ("asleep", "main/iterate/doze/(off CPU)")):
+        result, _ = runs.run(what, str(ROUNDS))
+        first = result["findings"][0]
+        check(f"{what}: first finding", (first["kind"], first["callpath"], first["ranks"]) == ("late_rank", path, [1]), first)
+        check(f"{what}: waiting", near(first["severity_s"], LATE_S, 0), first)
+        spent = result["sampled"].get(path, {"seconds": 0, "error_s": 0})
+        check(f"{what}: its own time", near(spent["seconds"], ROUNDS * 0.020, spent["error_s"]), spent)
+        others = [f for f in result["findings"] if f["kind"] in ("late_rank", "imbalance") and f["callpath"] != path]
+        check(f"{what}: the same waiting twice", not others, others)
+
+
+def mixed(runs):
+    result, _ = runs.run("mixed", str(ROUNDS))
+    parts = {e["callpath"].rsplit("/", 1)[-1]: e for e in result["late"] if e["rank"] == 1 and e["callpath"].startswith("main/iterate")}
+    check("mixed: all of the waiting", near(sum(e["seconds"] for e in parts.values()), LATE_S, 0), parts)
+    for kernel, part in (("assemble", 0), ("precondition", 0), ("straggle", 1)):  # what the others do as well delays nobody
+        entry = parts.get(kernel, {"seconds": 0, "error_s": 0})
+        check(f"mixed: {kernel}", near(entry["seconds"], part * LATE_S, entry["error_s"]), entry)
+    check("mixed: first finding", result["findings"][0]["callpath"] == "main/iterate/straggle", result["findings"][0])
+
+
+def in_step(runs):
+    for factor in (0.5, 1, 2):
+        loop = int(PERIOD_NS * factor)
+        rounds = int(800 / factor)
+        result, _ = runs.run("step", str(rounds), str(loop))
+        total = RANKS * rounds * loop * 1e-9
+        for kernel, part in (("assemble", 0.3), ("precondition", 0.7)):
+            entry = result["sampled"].get(f"main/iterate/{kernel}", {"seconds": 0, "error_s": 0})
+            check(f"step {factor}: {kernel}", near(entry["seconds"], part * total, entry["error_s"]), entry, "of", total)
+            check(f"step {factor}: error of {kernel}", entry["error_s"] < 0.05 * total, entry)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="lckern-") as root:
+        runs = Runs(root)
+        late(runs)
+        mixed(runs)
+        in_step(runs)
+    print("\n".join(found) or "all as it should be")
+    return 1 if found else 0
+
+
+sys.exit(main())
