@@ -74,6 +74,9 @@
       "collective waits that end after their call", "waiting is cut at the end of the call")       \
     X(TEAM_UNKNOWN, "thread team without a fork", "thread teams without a fork",                   \
       "shown below the root")                                                                      \
+    X(WAIT_BEFORE_TASKS, "wait for tasks recorded before the last of them was made",               \
+      "waits for tasks recorded before the last of them was made",                                 \
+      "taken to begin when it was made")                                                           \
     X(LOCK_ORDER, "lock acquired without an earlier release",                                      \
       "locks acquired without an earlier release", "without a cause")
 

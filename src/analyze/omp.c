@@ -314,7 +314,7 @@ static enum lc_err judge_all_idle(struct omp *o) {
 }
 
 static enum lc_err judge_process(struct omp *o) {
-    LC_TRY(lc_omp_tasks_new(&o->tasks, o->locs, o->n_locs, &o->next_point));
+    LC_TRY(lc_omp_tasks_new(&o->tasks, o->trace, o->locs, o->n_locs, &o->next_point));
     LC_TRY(find_members(o));
     for (size_t i = 0; i < o->n_members;) {
         size_t end = i;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/events.h"
+#include "analyze/health.h"
 #include "analyze/syncs.h"
 #include "analyze/wait_list.h"
 #include "base/idmap.h"
@@ -17,6 +18,7 @@ struct task {
 };
 
 struct lc_omp_tasks {
+    struct lc_health *health;
     struct lc_loc *locs;
     uint32_t n_locs;
     struct task *all;
@@ -222,10 +224,25 @@ enum lc_err lc_omp_wait_add(struct lc_omp_tasks *t, struct lc_loc *loc,
     return lc_wait_ticks(&rest) > 0 ? lc_wait_add(loc, &rest) : LC_OK;
 }
 
+/* A task that makes others does not wait yet, whatever its records say: else a thread that waited
+ * for the last of these to be made, and then runs it, would wait for a task that waits for it. */
+static int64_t begin_of_wait(const struct lc_omp_tasks *t, const struct lc_loc *loc,
+                             const struct lc_task_event *event, int64_t start, int64_t end) {
+    const struct lc_task_event *last = loc->extra->task_events + loc->extra->n_task_events;
+    int64_t begin = start;
+    for (const struct lc_task_event *e = event + 1; e < last && e->time < end; e++)
+        if (e->what == LC_TASK_CREATED && e->other == event->task)
+            begin = e->time;
+    if (begin > start)
+        lc_health_note(t->health, LC_HEALTH_WAIT_BEFORE_TASKS, loc->id);
+    return begin;
+}
+
 static enum lc_err judge(struct lc_omp_tasks *t, struct lc_loc *loc,
                          const struct lc_task_event *event) {
     const struct lc_mpi_call *call = &loc->calls[event->call];
-    int64_t start = loc->time[call->enter], end = loc->time[call->leave];
+    int64_t end = loc->time[call->leave];
+    int64_t start = begin_of_wait(t, loc, event, loc->time[call->enter], end);
     struct lc_wait wait = {.start = start,
                            .release = end,
                            .end = end,
@@ -263,9 +280,10 @@ enum lc_err lc_omp_task_waits(struct lc_omp_tasks *t) {
     return LC_OK;
 }
 
-enum lc_err lc_omp_tasks_new(struct lc_omp_tasks **tasks, struct lc_loc *locs, uint32_t n_locs,
-                             uint64_t *next_point) {
+enum lc_err lc_omp_tasks_new(struct lc_omp_tasks **tasks, struct lc_trace *trace,
+                             struct lc_loc *locs, uint32_t n_locs, uint64_t *next_point) {
     LC_TRY(lc_alloc(tasks, 1, sizeof **tasks));
+    (*tasks)->health = trace->health;
     (*tasks)->locs = locs;
     (*tasks)->n_locs = n_locs;
     (*tasks)->next_point = next_point;

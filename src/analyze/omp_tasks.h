@@ -15,8 +15,8 @@ struct lc_omp_tasks; /* of a process */
 
 /* Points at which locations synchronise are numbered from *next_point. Freed with
  * lc_omp_tasks_free. Errors: LC_ERR_NOMEM. */
-enum lc_err lc_omp_tasks_new(struct lc_omp_tasks **tasks, struct lc_loc *locs, uint32_t n_locs,
-                             uint64_t *next_point);
+enum lc_err lc_omp_tasks_new(struct lc_omp_tasks **tasks, struct lc_trace *trace,
+                             struct lc_loc *locs, uint32_t n_locs, uint64_t *next_point);
 /* Frees them; NULL is allowed. */
 void lc_omp_tasks_free(struct lc_omp_tasks *tasks);
 
@@ -24,7 +24,8 @@ void lc_omp_tasks_free(struct lc_omp_tasks *tasks);
 enum lc_err lc_omp_wait_add(struct lc_omp_tasks *tasks, struct lc_loc *loc,
                             const struct lc_wait *wait);
 
-/* The waits in taskwaits and taskgroups. LC_ERR_NOMEM. */
+/* The waits in taskwaits and taskgroups; they begin when the waiting task has made its last task,
+ * and where that is not how they were recorded, the trace's health counts them. LC_ERR_NOMEM. */
 enum lc_err lc_omp_task_waits(struct lc_omp_tasks *tasks);
 
 #endif

@@ -15,7 +15,7 @@ LATECOMER, WRITE_TRACE = sys.argv[1:3]
 
 
 def paradigm_and_role(name):
-    role = {"parallel": RegionRole.PARALLEL, "barrier": RegionRole.BARRIER}.get(name)
+    role = {"parallel": RegionRole.PARALLEL, "barrier": RegionRole.BARRIER, "task": RegionRole.TASK, "taskgroup": RegionRole.TASK_WAIT}.get(name)
     return (4, 1) if name.startswith("MPI") else (Paradigm.OPENMP.value, role.value) if role else (2, 1)
 
 

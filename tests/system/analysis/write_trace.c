@@ -178,6 +178,12 @@ static OTF2_ErrorCode record(OTF2_EvtWriter *w, const char *kind, uint64_t t, co
         return OTF2_EvtWriter_ThreadTeamBegin(w, NULL, t, ARG32(0));
     if (strcmp(kind, "team_end") == 0)
         return OTF2_EvtWriter_ThreadTeamEnd(w, NULL, t, ARG32(0));
+    if (strcmp(kind, "task_create") == 0)
+        return OTF2_EvtWriter_ThreadTaskCreate(w, NULL, t, ARG32(0), ARG32(1), ARG32(2));
+    if (strcmp(kind, "task_switch") == 0)
+        return OTF2_EvtWriter_ThreadTaskSwitch(w, NULL, t, ARG32(0), ARG32(1), ARG32(2));
+    if (strcmp(kind, "task_complete") == 0)
+        return OTF2_EvtWriter_ThreadTaskComplete(w, NULL, t, ARG32(0), ARG32(1), ARG32(2));
     if (strcmp(kind, "lock") == 0)
         return OTF2_EvtWriter_ThreadAcquireLock(w, NULL, t, OTF2_PARADIGM_OPENMP, ARG32(0),
                                                 ARG32(1));
