@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "format/trace_def_records.h"
 #include "report/clocked_gain.h"
 #include "report/delay_costs.h"
 #include "report/exact_gain.h"
@@ -75,9 +76,10 @@ static uint32_t process_of(const struct lc_view *view, const char *rank) {
     return LC_NONE;
 }
 
-/* Code whose own time there is: not MPI, and known to this result. */
+/* Code whose own time there is: not MPI, known to this result, and traced. */
 static bool is_code(const struct lc_search *search, uint32_t path) {
-    return path != LC_NONE && !search->view->paths[path].mpi && !search->sums->apart[path];
+    return path != LC_NONE && !search->view->paths[path].mpi && !search->sums->apart[path] &&
+           strcmp(search->view->paths[path].name, LC_NOT_TRACED) != 0;
 }
 
 /* The code as the trace knows it: samples name functions between calls, which are not in traces. */

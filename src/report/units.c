@@ -11,8 +11,10 @@ const char *lc_text_seconds(double seconds, char buffer[32]) {
         snprintf(buffer, 32, "%.3g s", seconds);
     else if (size >= 0.9995e-3)
         snprintf(buffer, 32, "%.3g ms", seconds * 1e3);
-    else if (size > 0.0)
+    else if (size >= 0.9995e-8)
         snprintf(buffer, 32, "%.3g us", seconds * 1e6);
+    else if (size > 0.0)
+        snprintf(buffer, 32, "%.3g ns", seconds * 1e9);
     else
         snprintf(buffer, 32, "0");
     return buffer;

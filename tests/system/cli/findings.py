@@ -119,6 +119,11 @@ check("the chain takes 4 s, no single rank more than 1 s" in chain[0]["text"], c
 begin = findings("begin", result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 2.6, 2.0]), (3, 3.0))
 is_close(begin[0], kind="late_rank", ranks=[3], severity_s=3.0, gain_s=1.0, gain_high_s=1.0)
 
+# What was not traced made others wait, but is no code that somebody could change.
+NOT_TRACED = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], path="main/(not traced)")
+make(NOT_TRACED, "window/profile.cubex", blame_tsv=blame((3, 3.0)).replace("main/work", "main/(not traced)"))
+check(json.loads(run("show", "--json", "window/profile.cubex"))["findings"] == [], "a finding where nothing was traced")
+
 # Little waiting, or little to gain from it: nothing is said.
 check(findings("calm", result([2.0] * 4, [0.01] * 4, [0.505] * 4), *((r, 0.01) for r in range(4))) == [], "nothing to say")
 check(findings("noisy", dict(LATE, meta=dict(LATE["meta"], overhead={"total_s": 4.0})), (3, 3.0)) == [], "less than what the tool itself takes")
