@@ -128,6 +128,13 @@ static enum lc_err add_partitions(const struct lc_search *search, const struct g
     return LC_OK;
 }
 
+/* Where it waits for the kernel, "(off CPU)", the function that does so. */
+static const char *function_of(const struct lc_view *view, uint32_t path) {
+    while (view->paths[path].name[0] == '(' && view->paths[path].parent != LC_NONE)
+        path = view->paths[path].parent;
+    return view->paths[path].name;
+}
+
 /* Call paths to partitions; the name of each, and its part of the critical path. */
 static enum lc_err add_paths(struct lc_search *search, struct groups *g, struct lc_partitions *p) {
     struct lc_view *view = search->view;
@@ -148,7 +155,7 @@ static enum lc_err add_paths(struct lc_search *search, struct groups *g, struct 
             if (all > most[p->of_path[path]]) {
                 most[p->of_path[path]] = all;
                 one->path = path;
-                one->name = view->paths[path].name;
+                one->name = function_of(view, path);
             }
         }
         if (critical == LC_NONE || !is_code(search, path) || err != LC_OK)
