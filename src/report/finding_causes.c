@@ -506,6 +506,10 @@ enum lc_err lc_find_causes(struct lc_search *search) {
     search->found->has_causes = causes.n > 0;
     for (size_t i = 0; err == LC_OK && i < causes.n; i++) {
         double seconds = look_inside(search, &causes, &causes.list[i]);
+        if (lc_is_preempted(search->view, causes.list[i].path)) {
+            search->preempted_cost_s += seconds; /* lc_find_costs says so */
+            continue;
+        }
         if (causes.partition != LC_NONE && causes.n_ranks < 2)
             continue;
         err = look_at(search, &causes, causes.list[i].path);

@@ -48,6 +48,12 @@ static const struct lc_finding_kind kinds[] = {
                           "Post receives earlier (MPI_Irecv before the work), or send with "
                           "MPI_Isend and complete it later.",
                           0.02},
+    [LC_PREEMPTED] = {"preempted",
+                      "{ranks} lost the processor to other threads for {severity} ({share} of all "
+                      "time): {detail}",
+                      "The code is not slow there: give each rank and thread a core of its own "
+                      "(binding), and keep other programs off these cores.",
+                      0.01},
     [LC_MPI_COST] = {"mpi_cost", "MPI itself takes {severity} ({share} of all time): {detail}",
                      "Call it less often or with less data, or overlap it with work; check the "
                      "network and the settings of the MPI library.",

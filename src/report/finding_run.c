@@ -124,6 +124,81 @@ static enum lc_err find_cores(struct lc_search *search) {
     return lc_finding_add(search, &finding);
 }
 
+/* Sums over all places of time in which ranks were without a processor. */
+struct preempted {
+    double *of; /* per process */
+    double all_s, critical_s;
+    uint32_t most_at; /* the place with most of it */
+};
+
+static enum lc_err sum_preempted(struct lc_search *search, struct preempted *sums) {
+    const struct lc_model *model = search->view->model;
+    double most = 0.0, seconds, critical;
+    sums->most_at = LC_NONE;
+    LC_TRY(lc_alloc(&sums->of, model->n_processes, sizeof(double)));
+    for (uint32_t p = 0; p < search->view->n_paths; p++) {
+        if (!lc_is_preempted(search->view, p))
+            continue;
+        LC_TRY(value_at(search, "critical_path_useful", p, &critical));
+        LC_TRY(value_at(search, "time", p, &seconds));
+        for (size_t l = 0; l < model->n_locations; l++)
+            sums->of[model->locations[l].process] += search->row[l];
+        sums->all_s += seconds;
+        sums->critical_s += critical;
+        if (seconds > most)
+            sums->most_at = p;
+        most = fmax(most, seconds);
+    }
+    return LC_OK;
+}
+
+/* Ranks that lost their processor for more than half as long as the one that did for longest; none
+ * where that are all. */
+static void name_preempted(const struct lc_search *search, const double *of,
+                           struct lc_finding *finding) {
+    const struct lc_model *model = search->view->model;
+    double most = 0.0;
+    for (size_t p = 0; p < model->n_processes; p++)
+        most = fmax(most, of[p]);
+    for (size_t p = 0; p < model->n_processes; p++) {
+        if (of[p] <= 0.5 * most)
+            continue;
+        if (finding->n_ranks < LC_FINDING_RANKS)
+            finding->ranks[finding->n_ranks] = model->processes[p].rank;
+        finding->n_ranks++;
+    }
+    if (finding->n_ranks == search->n_ranks)
+        finding->n_ranks = 0;
+}
+
+/* Where all ranks have cores, the run would be shorter by what of it is on the critical path, at
+ * most. */
+static enum lc_err find_preempted(struct lc_search *search) {
+    struct preempted sums = {0};
+    enum lc_err err = sum_preempted(search, &sums);
+    if (err == LC_OK && sums.all_s > 0.0) {
+        struct lc_finding finding = lc_finding_begin(LC_PREEMPTED);
+        char waited[32], critical[32];
+        finding.path = finding.evidence_path = sums.most_at;
+        finding.metric = "time";
+        finding.severity_s = sums.all_s;
+        finding.certainty = LC_MEASURED;
+        snprintf(finding.detail, sizeof finding.detail,
+                 "%s of it on the critical path; others wait %s for that",
+                 lc_text_seconds(sums.critical_s, critical),
+                 lc_text_seconds(search->preempted_cost_s, waited));
+        if (!search->lacks_cores) {
+            finding.gain_low_s = 0.0;
+            finding.gain_s = finding.gain_high_s = sums.critical_s;
+            finding.gain_by = "time without a processor on the critical path";
+        }
+        name_preempted(search, sums.of, &finding);
+        err = lc_finding_add(search, &finding);
+    }
+    free(sums.of);
+    return err;
+}
+
 static enum lc_err find_locks(struct lc_search *search) {
     static const char *const locks[] = {"omp_lock_contention_critical", "omp_lock_contention_api",
                                         "pthread_lock_contention_mutex_lock"};
@@ -284,6 +359,7 @@ static enum lc_err find_losses(struct lc_search *search) {
 enum lc_err lc_find_costs(struct lc_search *search) {
     LC_TRY(find_mpi_costs(search));
     LC_TRY(find_cores(search));
+    LC_TRY(find_preempted(search));
     LC_TRY(find_locks(search));
     LC_TRY(find_tasks(search));
     LC_TRY(find_variability(search));

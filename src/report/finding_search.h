@@ -3,6 +3,7 @@
 #define LC_REPORT_FINDING_SEARCH_H
 
 #include <jansson.h>
+#include <string.h>
 
 #include "report/finding.h"
 #include "report/sums.h"
@@ -24,7 +25,13 @@ struct lc_search {
     double *waiting_s; /* per process */
     double *mpi_s;     /* the same, all time in MPI */
     struct lc_partitions *partitions;
+    double preempted_cost_s; /* that others wait for ranks without a processor */
 };
+
+/* Time of a path in which another thread had the processor: neither work nor an imbalance of it. */
+static inline bool lc_is_preempted(const struct lc_view *view, uint32_t path) {
+    return strcmp(view->paths[path].name, "(preempted)") == 0;
+}
 
 /* Adds ranks that are late: late_rank, imbalance, serialisation_chain, late_receiver. Errors:
  * LC_ERR_NOMEM, those of lc_view_row, and of lc_late_read. What was found before stays. */

@@ -5,8 +5,8 @@
  *   sim-kernels mixed ROUNDS       the same after 5 ms of assembling and 5 ms of preconditioning by
  *                                  all ranks, between the same two calls
  *   sim-kernels asleep ROUNDS      rank 1 sleeps for 20 ms in a function of its own
- *   sim-kernels preempted ROUNDS   rank 1 computes for 10 ms as the others do, and loses the
- *                                  processor for 20 ms meanwhile
+ *   sim-kernels preempted ROUNDS   all ranks compute for 10 ms, rank 1 loses the processor for 20 ms
+ *                                  meanwhile
  *   sim-kernels step ROUNDS NS     all ranks run a loop of NS a round: 30 % assembling, 70 %
  *                                  preconditioning; a barrier every 10 rounds
  */
@@ -37,9 +37,9 @@ __attribute__((noinline, noclone)) static void doze(uint64_t ns) {
     __asm__ volatile("");
 }
 
-__attribute__((noinline, noclone)) static void interrupted(uint64_t ns) {
+__attribute__((noinline, noclone)) static void interrupted(uint64_t ns, uint64_t lost_ns) {
     sim_work(ns / 2);
-    sim_preempted(20 * MS);
+    sim_preempted(lost_ns);
     sim_work(ns / 2);
     __asm__ volatile("");
 }
@@ -63,12 +63,10 @@ __attribute__((noinline, noclone)) static void iterate(const char *what, int rou
     }
     if (rank == 1 && strcmp(what, "asleep") == 0)
         doze(20 * MS);
-    else if (rank == 1 && strcmp(what, "preempted") == 0)
-        interrupted(10 * MS);
+    else if (strcmp(what, "preempted") == 0)
+        interrupted(10 * MS, rank == 1 ? 20 * MS : 0);
     else if (rank == 1)
         straggle(20 * MS);
-    else if (strcmp(what, "preempted") == 0)
-        assemble(10 * MS);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 

@@ -1,6 +1,6 @@
 """Samples in virtual time: sim_kernels.py LATECOMER SIM-MPIRUN SIM-KERNELS
 
-The kernel that makes a rank late is the first finding, with its waiting; one among others in the same interval too; loops whose period is that of
+The kernel that makes a rank late is the first finding, with its waiting; one among others in the same interval too; time without a processor is a finding of its own; loops whose period is that of
 the samples, half and twice of it, are divided as they are, within three standard errors. Every sample falls to the nanosecond, so a run gives the same each time."""
 import json
 import os
@@ -68,6 +68,17 @@ def mixed(runs):
     check("mixed: first finding", result["findings"][0]["callpath"] == "main/iterate/straggle", result["findings"][0])
 
 
+def preempted(runs):
+    """Neither work nor an imbalance of it: a finding of its own, with how much it is."""
+    result, directory = runs.run("preempted", str(ROUNDS))
+    of = {f["kind"]: f for f in result["findings"]}
+    lost = of.get("preempted", {"severity_s": 0, "ranks": [], "text": ""})
+    check("preempted: how long", near(lost["severity_s"], ROUNDS * 0.020, 0), lost)
+    check("preempted: who, and what it does", lost["ranks"] == [1] and "400 ms of it on the critical path; others wait" in lost["text"], lost)
+    check("preempted: blamed", not [f for f in result["findings"] if f["kind"] in ("late_rank", "imbalance")], result["findings"])
+    check("preempted: on the screen", "rank 1 lost the processor to other threads for 400 ms" in runs.show(directory), runs.show(directory))
+
+
 def in_step(runs):
     for factor in (0.5, 1, 2):
         loop = int(PERIOD_NS * factor)
@@ -85,6 +96,7 @@ def main():
         runs = Runs(root)
         late(runs)
         mixed(runs)
+        preempted(runs)
         in_step(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0
