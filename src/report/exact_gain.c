@@ -20,7 +20,7 @@ static bool is_meant(const struct lc_search *search, const json_t *gain, const c
     const char *path = json_string_value(json_object_get(gain, "callpath"));
     const json_t *rank = json_object_get(gain, "rank");
     if (without == NULL || path == NULL || strcmp(without, kind) != 0 ||
-        lc_view_find(search->view, path) != finding->path)
+        lc_view_find(search->view, path) != finding->replayed_path)
         return false;
     return !json_is_integer(rank) ||
            (finding->n_ranks == 1 && json_integer_value(rank) == finding->ranks[0]);

@@ -33,10 +33,11 @@ struct lc_finding {
     uint32_t path;                          /* of the view; LC_NONE: the whole run */
     int32_t ranks[LC_FINDING_RANKS];        /* those that stand out, the first ones */
     size_t n_ranks;                         /* all of them; 0: no rank stands out */
-    char from[64], to[64];                  /* call sites between which it is; "" if unknown */
-    uint32_t because_path;                  /* LC_NONE: the place itself, or unknown */
-    int32_t because_rank;                   /* -1: no single one */
-    const char *metric;                     /* evidence; NULL: none */
+    uint32_t replayed_path; /* without which a replay tells the gain; LC_NONE: none */
+    char from[64], to[64];  /* call sites between which it is; "" if unknown */
+    uint32_t because_path;  /* LC_NONE: the place itself, or unknown */
+    int32_t because_rank;   /* -1: no single one */
+    const char *metric;     /* evidence; NULL: none */
     uint32_t evidence_path;
     char detail[160];
     char *text; /* the sentence: printable */

@@ -39,6 +39,8 @@ struct cause {
     double *cost;             /* per process: waiting of others */
     const struct lc_late *by; /* the largest measured part; NULL: none */
     bool exact;               /* costs are from the trace */
+    bool divided;             /* ... where they are those of code around it, by the profile */
+    uint32_t replayed;        /* the path without which a replay tells its gain; LC_NONE: none */
 };
 
 struct causes {
@@ -61,7 +63,7 @@ static enum lc_err find_or_add(struct lc_search *search, struct causes *causes, 
         }
     LC_TRY(lc_grow(&causes->list, &causes->capacity, causes->n + 1, sizeof causes->list[0]));
     *cause = &causes->list[causes->n];
-    **cause = (struct cause){.path = path};
+    **cause = (struct cause){.path = path, .replayed = path};
     LC_TRY(lc_alloc(&(*cause)->cost, search->view->model->n_processes, sizeof(double)));
     causes->n++;
     return LC_OK;
@@ -95,14 +97,29 @@ static uint32_t known_to_analysis(const struct lc_search *search, uint32_t path)
     return path;
 }
 
+/* Where the trace books what others wait for this code of a process: there, or around it, where it
+ * has nothing there; so no waiting is told twice. */
+static uint32_t booked_at(const struct lc_search *search, const struct causes *causes,
+                          uint32_t path, uint32_t process) {
+    const uint32_t known = known_to_analysis(search, path);
+    for (uint32_t at = known; at != LC_NONE; at = search->view->paths[at].parent)
+        for (size_t i = 0; i < causes->n; i++)
+            if (causes->list[i].path == at && causes->list[i].exact &&
+                causes->list[i].cost[process] > 0.0)
+                return at;
+    return known;
+}
+
 static enum lc_err add_measured(struct lc_search *search, struct causes *causes) {
     for (size_t i = 0; i < causes->late.n; i++) {
         const struct lc_late *late = &causes->late.list[i];
-        uint32_t path = known_to_analysis(search, lc_view_find(search->view, late->path));
         uint32_t process = process_of(search->view, late->rank);
         struct cause *cause;
-        if (late->thread[0] != '\0' || !is_code(search, path) || process == LC_NONE)
+        if (late->thread[0] != '\0' || process == LC_NONE)
             continue; /* threads wait for each other: not what ranks cost */
+        uint32_t path = booked_at(search, causes, lc_view_find(search->view, late->path), process);
+        if (!is_code(search, path))
+            continue;
         LC_TRY(find_or_add(search, causes, path, &cause));
         if (cause->by == NULL)
             cause->by = late; /* the list begins with the largest */
@@ -113,6 +130,80 @@ static enum lc_err add_measured(struct lc_search *search, struct causes *causes)
         }
     }
     return LC_OK;
+}
+
+/* What the profile knows of the late code inside of a path of the analysis. */
+struct late_code {
+    const struct lc_late *late;
+    uint32_t path, process;
+};
+
+static enum lc_err late_inside(const struct lc_search *search, const struct causes *causes,
+                               uint32_t path, struct late_code **inside, size_t *n) {
+    *n = 0;
+    LC_TRY(lc_alloc(inside, causes->late.n + 1, sizeof(*inside)[0]));
+    for (size_t i = 0; i < causes->late.n; i++) {
+        const struct lc_late *late = &causes->late.list[i];
+        const struct late_code code = {late, lc_view_find(search->view, late->path),
+                                       process_of(search->view, late->rank)};
+        if (late->thread[0] == '\0' && code.process != LC_NONE && is_code(search, code.path) &&
+            booked_at(search, causes, code.path, code.process) == path)
+            (*inside)[(*n)++] = code;
+    }
+    return LC_OK;
+}
+
+/* The trace knows what the path costs, the profile in which function of it ranks were late: the
+ * cost of each rank goes to these as its blame does. */
+static enum lc_err divide(struct lc_search *search, struct causes *causes, size_t at,
+                          const struct late_code *inside, size_t n, double *blame) {
+    const size_t n_processes = search->view->model->n_processes;
+    const uint32_t path = causes->list[at].path;
+    const double total = causes->list[at].total, indirect = causes->list[at].indirect;
+    memset(blame, 0, n_processes * sizeof blame[0]);
+    for (size_t i = 0; i < n; i++)
+        blame[inside[i].process] += inside[i].late->seconds;
+    double *of_whole = causes->own; /* free until causes are judged */
+    memcpy(of_whole, causes->list[at].cost, n_processes * sizeof of_whole[0]);
+    for (size_t i = 0; i < n; i++) {
+        struct cause *part;
+        const uint32_t process = inside[i].process;
+        if (inside[i].path == path || !(blame[process] > 0.0))
+            continue;
+        double moved = of_whole[process] * (inside[i].late->seconds / blame[process]);
+        LC_TRY(find_or_add(search, causes, inside[i].path, &part));
+        part->exact = part->divided = true;
+        part->by = part->by != NULL ? part->by : inside[i].late;
+        part->cost[process] += moved;
+        part->total += moved;
+        part->indirect += total > 0.0 ? indirect * (moved / total) : 0.0;
+        part->replayed = part->total >= 0.9 * total ? path : LC_NONE;
+        struct cause *whole = &causes->list[at];
+        whole->cost[process] -= moved;
+        whole->total -= moved;
+        whole->indirect -= total > 0.0 ? indirect * (moved / total) : 0.0;
+        whole->replayed = whole->total >= 0.9 * total ? path : LC_NONE;
+    }
+    return LC_OK;
+}
+
+static enum lc_err divide_all(struct lc_search *search, struct causes *causes) {
+    double *blame;
+    const size_t n_causes = causes->n;
+    LC_TRY(lc_alloc(&blame, search->view->model->n_processes, sizeof blame[0]));
+    enum lc_err err = LC_OK;
+    for (size_t c = 0; err == LC_OK && c < n_causes; c++) {
+        struct late_code *inside = NULL;
+        size_t n = 0;
+        if (!causes->list[c].exact)
+            continue;
+        err = late_inside(search, causes, causes->list[c].path, &inside, &n);
+        if (err == LC_OK)
+            err = divide(search, causes, c, inside, n, blame);
+        free(inside);
+    }
+    free(blame);
+    return err;
 }
 
 /* Costs of one path of an analysis, of all kinds, per location; *indirect: the long-term ones of
@@ -372,14 +463,20 @@ static bool is_chain(const struct lc_search *search, const struct causes *causes
     return causes->n_ranks > 2 && sum(causes->critical, n) > 0.9 * all && most < 0.6 * all;
 }
 
+/* Divided by samples it is as sure as these are. */
+static enum lc_certainty certainty_of(const struct cause *cause) {
+    return cause->exact && !cause->divided ? LC_EXACT_FROM_TRACE : LC_MEASURED;
+}
+
 /* To make this rank as fast as the others gains less than half of what evening out gains; of
  * estimates that is also said where another one has nearly as much own time. */
 static bool another_is_as_late(const struct lc_search *search, const struct causes *causes,
                                const struct cause *cause, uint32_t late) {
     struct lc_finding one = lc_finding_begin(LC_LATE_RANK), all = lc_finding_begin(LC_IMBALANCE);
     one.path = all.path = cause->path;
+    one.replayed_path = all.replayed_path = cause->replayed;
     one.severity_s = all.severity_s = cause->total;
-    one.certainty = all.certainty = cause->exact ? LC_EXACT_FROM_TRACE : LC_MEASURED;
+    one.certainty = all.certainty = certainty_of(cause);
     one.ranks[0] = search->view->model->processes[late].rank;
     one.n_ranks = 1;
     bool exact = predict(search, causes, late, &one);
@@ -417,7 +514,8 @@ static enum lc_err judge(struct lc_search *search, const struct causes *causes,
     finding.path = cause->path;
     finding.severity_s = seconds;
     finding.indirect_s = whole ? cause->indirect : NAN;
-    finding.certainty = cause->exact ? LC_EXACT_FROM_TRACE : LC_MEASURED;
+    finding.replayed_path = cause->replayed;
+    finding.certainty = certainty_of(cause);
     if (one) {
         finding.ranks[0] = rank;
         finding.n_ranks = 1;
@@ -503,6 +601,8 @@ enum lc_err lc_find_causes(struct lc_search *search) {
         err = add_exact(search, &causes, analysis);
     if (err == LC_OK)
         err = add_measured(search, &causes);
+    if (err == LC_OK && search->analysis != NULL)
+        err = divide_all(search, &causes);
     search->found->has_causes = causes.n > 0;
     for (size_t i = 0; err == LC_OK && i < causes.n; i++) {
         double seconds = look_inside(search, &causes, &causes.list[i]);

@@ -113,6 +113,7 @@ struct lc_finding lc_finding_begin(enum lc_finding_id id) {
                                .gain_low_s = NAN,
                                .gain_high_s = NAN,
                                .path = LC_NONE,
+                               .replayed_path = LC_NONE,
                                .because_path = LC_NONE,
                                .because_rank = -1,
                                .evidence_path = LC_NONE};

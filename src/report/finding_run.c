@@ -54,7 +54,7 @@ static enum lc_err add_mpi_cost(struct lc_search *search, uint32_t path, double 
     LC_TRY(are_small(search, path, words, sizeof words, &small));
     LC_TRY(value_at(search, "visits", path, &visits));
     struct lc_finding finding = lc_finding_begin(small ? LC_MANY_SMALL_MESSAGES : LC_MPI_COST);
-    finding.path = finding.evidence_path = path;
+    finding.path = finding.replayed_path = finding.evidence_path = path;
     finding.metric = "time";
     finding.severity_s = seconds;
     if (small)

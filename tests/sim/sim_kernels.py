@@ -1,6 +1,6 @@
 """Samples in virtual time: sim_kernels.py LATECOMER SIM-MPIRUN SIM-KERNELS
 
-The kernel that makes a rank late is the first finding, with its waiting; one among others in the same interval too; time without a processor is a finding of its own; loops whose period is that of
+The kernel that makes a rank late is the first finding, with its waiting, also once the trace was analysed; one among others in the same interval too; time without a processor is a finding of its own; loops whose period is that of
 the samples, half and twice of it, are divided as they are, within three standard errors. Every sample falls to the nanosecond, so a run gives the same each time."""
 import json
 import os
@@ -31,11 +31,16 @@ class Runs:
     def show(self, *words):
         return subprocess.run([self.latecomer, "show", *words], capture_output=True, text=True, check=True, timeout=patience(60)).stdout
 
-    def run(self, *options):
+    def analyze(self, directory):
+        subprocess.run([self.latecomer, "analyze", "-q", directory], capture_output=True, text=True, check=True, timeout=patience(60))
+        return json.loads(self.show("--json", directory))
+
+    def run(self, *options, trace=False):
         """The result of a run, as JSON, and where it is."""
         directory = self.root / "-".join(options)
-        done = subprocess.run([self.mpirun, "-n", str(RANKS), self.latecomer, "run", "-q", "--sample=500", "-o", directory, "--", self.program, *options],
-                              capture_output=True, text=True, env={**os.environ, "TMPDIR": str(self.root)}, timeout=patience(60), check=False,
+        command = [self.latecomer, "run", "-q", "--sample=500", *(["--trace"] if trace else []), "-o", directory, "--", self.program, *options]
+        done = subprocess.run([self.mpirun, "-n", str(RANKS), *command], capture_output=True, text=True,
+                              env={**os.environ, "TMPDIR": str(self.root)}, timeout=patience(60), check=False,
                               stdin=subprocess.DEVNULL)
         check(f"{options}: run", done.returncode == 0 and done.stderr == "", done.stderr)
         return json.loads(self.show("--json", directory)), directory
@@ -46,16 +51,26 @@ def near(seconds, wanted, error):
     return abs(seconds - wanted) <= 3 * error + 0.005 * wanted
 
 
+def blamed(result):
+    return [f for f in result["findings"] if f["kind"] in ("late_rank", "imbalance")]
+
+
 def late(runs):
+    """The analysis of the trace keeps the function, and tells its waiting once, with the gain by replay."""
     for what, path in (("late", "main/iterate/straggle"), ("asleep", "main/iterate/doze/(off CPU)")):
-        result, _ = runs.run(what, str(ROUNDS))
+        result, directory = runs.run(what, str(ROUNDS), trace=True)
         first = result["findings"][0]
         check(f"{what}: first finding", (first["kind"], first["callpath"], first["ranks"]) == ("late_rank", path, [1]), first)
         check(f"{what}: waiting", near(first["severity_s"], LATE_S, 0), first)
         spent = result["sampled"].get(path, {"seconds": 0, "error_s": 0})
         check(f"{what}: its own time", near(spent["seconds"], ROUNDS * 0.020, spent["error_s"]), spent)
-        others = [f for f in result["findings"] if f["kind"] in ("late_rank", "imbalance") and f["callpath"] != path]
-        check(f"{what}: the same waiting twice", not others, others)
+        check(f"{what}: the same waiting twice", len(blamed(result)) == 1, blamed(result))
+        joined = runs.analyze(directory)
+        sharper = joined["findings"][0]
+        check(f"{what}: analysed", (sharper["kind"], sharper["callpath"], sharper["ranks"]) == ("late_rank", path, [1]), sharper)
+        check(f"{what}: analysed, waiting", near(sharper["severity_s"], LATE_S, 0), sharper)
+        check(f"{what}: analysed, gain", "replay" in sharper["gain_by"] and near(sharper["gain_s"], ROUNDS * 0.020, 0), sharper)
+        check(f"{what}: analysed, the same waiting twice", len(blamed(joined)) == 1, blamed(joined))
 
 
 def mixed(runs):
@@ -70,12 +85,14 @@ def mixed(runs):
 
 def preempted(runs):
     """Neither work nor an imbalance of it: a finding of its own, with how much it is."""
-    result, directory = runs.run("preempted", str(ROUNDS))
+    result, directory = runs.run("preempted", str(ROUNDS), trace=True)
     of = {f["kind"]: f for f in result["findings"]}
     lost = of.get("preempted", {"severity_s": 0, "ranks": [], "text": ""})
     check("preempted: how long", near(lost["severity_s"], ROUNDS * 0.020, 0), lost)
     check("preempted: who, and what it does", lost["ranks"] == [1] and "400 ms of it on the critical path; others wait" in lost["text"], lost)
-    check("preempted: blamed", not [f for f in result["findings"] if f["kind"] in ("late_rank", "imbalance")], result["findings"])
+    check("preempted: blamed", not blamed(result), blamed(result))
+    joined = runs.analyze(directory)
+    check("preempted: analysed", [f["text"] for f in joined["findings"] if f["kind"] == "preempted"] == [lost["text"]] and not blamed(joined), joined["findings"])
     check("preempted: on the screen", "rank 1 lost the processor to other threads for 400 ms" in runs.show(directory), runs.show(directory))
 
 
