@@ -121,6 +121,8 @@ static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
     static const char *const syncs[] = {"roundtime", "window", "barrier", "none", NULL};
     static const char *const mpis[] = {"openmpi", "mpich", NULL};
     static const char *const comms[] = {"world", "node", "reverse", NULL};
+    static const char *const sources[] = {"rusage", "delay",    "perf", "mpi", "gap",
+                                          "probes", "hardware", "spc",  "none"};
     if (key == KEY_REPS)
         w->reps = (uint64_t)parse_number("reps", arg, 1, 1e8);
     else if (key == KEY_TIME)
@@ -142,9 +144,11 @@ static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
         w->of_ranks = arg;
     else if (key == KEY_SEED)
         w->seed = (uint64_t)parse_number("seed", arg, 0, 1e15);
-    else if (key == KEY_COUNTERS)
+    else if (key == KEY_COUNTERS) {
+        lc_cli_check_words("bench: --counters", "source of counters", arg, sources,
+                           sizeof sources / sizeof sources[0]);
         w->counters = arg;
-    else if (key == KEY_PAPI)
+    } else if (key == KEY_PAPI)
         w->papi = arg;
     else if (key == KEY_VARIABLES)
         w->variables = arg;

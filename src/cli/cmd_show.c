@@ -56,22 +56,10 @@ static const struct argp_option options[] = {
      0},
     {0}};
 
-/* Ends the program where a section is unknown. */
 static void check_sections(const char *list) {
     size_t n;
     const char *const *names = lc_text_sections(&n);
-    char *copy = strdup(list), *rest = copy;
-    for (char *word; rest != NULL && (word = strsep(&rest, ",")) != NULL;) {
-        bool known = *word == '\0';
-        for (size_t i = 0; i < n && !known; i++)
-            known = strcmp(names[i], word) == 0;
-        const char *better = known ? NULL : lc_cli_suggest(word, names, n);
-        if (better != NULL)
-            lc_cli_usage("show: --only %s: no such section: did you mean %s?", word, better);
-        if (!known)
-            lc_cli_usage("show: --only %s: no such section: see `latecomer help show`", word);
-    }
-    free(copy);
+    lc_cli_check_words("show: --only", "section", list, names, n);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {

@@ -81,6 +81,24 @@ const char *lc_cli_suggest(const char *word, const char *const *names, size_t co
     return best;
 }
 
+void lc_cli_check_words(const char *option, const char *what, const char *list,
+                        const char *const *names, size_t count) {
+    char *copy = strdup(list), *rest = copy;
+    for (char *word; rest != NULL && (word = strsep(&rest, ",")) != NULL;) {
+        bool known = *word == '\0';
+        for (size_t i = 0; i < count && !known; i++)
+            known = strcmp(names[i], word) == 0;
+        const char *command = strchr(option, ':');
+        const char *better = known ? NULL : lc_cli_suggest(word, names, count);
+        if (better != NULL)
+            lc_cli_usage("%s %s: no such %s: did you mean %s?", option, word, what, better);
+        if (!known)
+            lc_cli_usage("%s %s: no such %s: see `latecomer help %.*s`", option, word, what,
+                         (int)(command - option), option);
+    }
+    free(copy);
+}
+
 static error_t parse_common(int key, char *arg, struct argp_state *state) {
     (void)arg;
     if (key == 'q')

@@ -38,4 +38,9 @@ size_t lc_cli_after_dashes(int argc, char **argv);
 /* The entry of `names` that `word` most likely was meant to be, or NULL. */
 const char *lc_cli_suggest(const char *word, const char *const *names, size_t count);
 
+/* Ends the program at the first word of a list with commas that is none of `names`; `option`:
+ * "show: --only", `what`: "section". */
+void lc_cli_check_words(const char *option, const char *what, const char *list,
+                        const char *const *names, size_t count);
+
 #endif
