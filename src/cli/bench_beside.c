@@ -11,8 +11,8 @@
 #include "bench/bench_result.h"
 #include "bench/rank_list.h"
 #include "cli/cmd.h"
-#include "report/collective_alone.h"
-#include "report/collective_use.h"
+#include "report/operation_alone.h"
+#include "report/operation_use.h"
 #include "report/locate.h"
 #include "report/run_info.h"
 
@@ -22,7 +22,7 @@ enum { MOST = 20, REPS = 300, LC_RANKS_MOST = 1000000 };
 
 struct beside {
     struct lc_view *view;
-    struct lc_collective_use *uses;
+    struct lc_operation_use *uses;
     size_t n, n_all; /* those that took most time; all */
     long ranks;      /* of the program */
     struct lc_fingerprint **alone;
@@ -30,11 +30,13 @@ struct beside {
 };
 
 static enum lc_err find_uses(struct beside *b) {
-    LC_TRY(lc_collective_uses(b->view, &b->uses, &b->n_all));
+    LC_TRY(lc_operation_uses(b->view, &b->uses, &b->n_all));
     b->n = b->n_all < MOST ? b->n_all : MOST;
-    return b->n > 0 ? LC_OK
-                    : lc_fail(LC_ERR_NOT_FOUND,
-                              "bench: beside: %s: no blocking collective in there", b->view->file);
+    return b->n > 0
+               ? LC_OK
+               : lc_fail(LC_ERR_NOT_FOUND,
+                         "bench: beside: %s: no operation of MPI in there that can be measured",
+                         b->view->file);
 }
 
 /* "0-3,8" */
@@ -48,22 +50,29 @@ static void put_ranks(const uint32_t *rank, size_t n, struct lc_strbuf *out) {
     }
 }
 
-/* Communicators that work at the same time. Where ranks are in several, and their numbers say
- * nothing of how, the first members stand for all. */
-static size_t communicators(const struct lc_collective_use *use) {
-    return use->members > 0 && use->ranks % use->members == 0 ? use->ranks / use->members : 1;
+static int by_number(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
 }
 
-/* How many of its ranks measure: the first ones. */
-static size_t measuring(const struct lc_collective_use *use) {
-    return communicators(use) > 1 || use->ranks < use->members ? use->ranks : use->members;
+/* How many ranks measure. */
+static uint32_t measuring(const struct lc_operation_use *use) {
+    return use->n_groups * use->group_size;
 }
 
-/* "0-1/2-3": the lists of the communicators, each of ranks that follow each other. */
-static void put_communicators(const struct lc_collective_use *use, struct lc_strbuf *out) {
-    for (size_t c = 0; c < communicators(use); c++) {
-        lc_strbuf_puts(out, c > 0 ? "/" : "");
-        put_ranks(use->rank + c * use->members, use->members, out);
+/* Which, ascending; the caller frees it. */
+static enum lc_err get_measuring(const struct lc_operation_use *use, uint32_t **ranks) {
+    LC_TRY(lc_alloc(ranks, measuring(use) + 1u, sizeof **ranks));
+    memcpy(*ranks, use->group, measuring(use) * sizeof **ranks);
+    qsort(*ranks, measuring(use), sizeof **ranks, by_number);
+    return LC_OK;
+}
+
+/* "0-1/2-3": who is in which communicator. */
+static void put_communicators(const struct lc_operation_use *use, struct lc_strbuf *out) {
+    for (uint32_t g = 0; g < use->n_groups; g++) {
+        lc_strbuf_puts(out, g > 0 ? "/" : "");
+        put_ranks(use->group + (size_t)g * use->group_size, use->group_size, out);
     }
 }
 
@@ -77,29 +86,42 @@ static uint32_t members_of(const struct lc_fingerprint *f) {
     return members > 0 ? (uint32_t)members : f->ranks;
 }
 
-static bool is_sized(const struct lc_collective_use *use) {
-    return strcmp(use->operation, "MPI_Barrier") != 0;
-}
-
 static bool in_place(const struct lc_fingerprint *f) {
     return json_is_true(json_object_get(json_object_get(f->about, "benchmark"), "in_place"));
 }
 
-/* The fingerprint of an operation whose size is nearest, if it is about the same; on a communicator
- * of as many members, if there is one. */
+/* Was it measured on these communicators? Where it was on all ranks, the number of members says
+ * enough. */
+static bool same_groups(const struct lc_fingerprint *f, const struct lc_operation_use *use) {
+    const json_t *benchmark = json_object_get(f->about, "benchmark");
+    const char *comm = json_string_value(json_object_get(benchmark, "comm"));
+    const char *ranks = json_string_value(json_object_get(benchmark, "ranks_wanted"));
+    struct lc_strbuf wanted = {0};
+    bool lists = comm != NULL && comm[0] >= '0' && comm[0] <= '9';
+    put_communicators(use, &wanted);
+    bool same = lists           ? strcmp(comm, lc_strbuf_get(&wanted)) == 0
+                : ranks != NULL ? strcmp(ranks, lc_strbuf_get(&wanted)) == 0
+                                : true;
+    lc_strbuf_free(&wanted);
+    return same;
+}
+
+/* The fingerprint of an operation whose size is nearest, if it is about the same; on the same
+ * communicators, or one of as many members, if there is one. */
 static const struct lc_fingerprint *alone_of(const struct beside *b,
-                                             const struct lc_collective_use *use, bool exact) {
+                                             const struct lc_operation_use *use, bool exact) {
     const struct lc_fingerprint *best = NULL;
     double nearest = INFINITY;
     for (size_t i = 0; i < b->n_alone; i++) {
         const struct lc_fingerprint *f = b->alone[i];
         double distance =
-            is_sized(use) ? fabs(log(((double)f->bytes + 1) / ((double)use->bytes + 1))) : 0;
-        bool other = members_of(f) != use->members;
+            use->sized ? fabs(log(((double)f->bytes + 1) / ((double)use->bytes + 1))) : 0;
+        bool other = members_of(f) != use->members, elsewhere = !same_groups(f, use);
         if (strcmp(f->operation, use->operation) != 0 || distance > log(LC_ALIKE) ||
-            (exact && (other || in_place(f) != use->in_place)))
+            (exact && (other || elsewhere || in_place(f) != use->in_place)))
             continue;
         distance += other ? 2 * log(LC_ALIKE) : 0; /* behind all of as many members */
+        distance += elsewhere ? 0.25 * log(LC_ALIKE) : 0;
         distance += in_place(f) != use->in_place ? 0.5 * log(LC_ALIKE) : 0;
         if (distance < nearest) {
             best = f;
@@ -153,10 +175,11 @@ static enum lc_err fill_wishes(const struct beside *b, struct lc_bench_wishes *w
 }
 
 /* Can both be measured in one launch? */
-static bool go_together(const struct lc_collective_use *a, const struct lc_collective_use *b) {
-    return a->members == b->members && a->ranks == b->ranks && a->in_place == b->in_place &&
-           memcmp(a->rank, b->rank, a->ranks * sizeof a->rank[0]) == 0 &&
-           (a->bytes == b->bytes || !is_sized(b));
+static bool go_together(const struct lc_operation_use *a, const struct lc_operation_use *b) {
+    return a->group_size == b->group_size && a->n_groups == b->n_groups &&
+           a->in_place == b->in_place &&
+           memcmp(a->group, b->group, measuring(a) * sizeof a->group[0]) == 0 &&
+           (a->bytes == b->bytes || !b->sized);
 }
 
 /* The operations of this use and of those behind it that go with it, each once. */
@@ -176,21 +199,23 @@ static void put_operations(const struct beside *b, size_t first, struct lc_strbu
  * it in the program: where these are not all, the others sleep. */
 static enum lc_err measure_some(struct beside *b, size_t first, const struct lc_bench_wishes *each,
                                 const char *directory, int *code) {
-    const struct lc_collective_use *use = &b->uses[first];
+    const struct lc_operation_use *use = &b->uses[first];
     struct lc_bench_wishes w = *each;
     struct lc_strbuf output = {0}, ranks = {0}, comm = {0}, operations = {0};
     struct lc_collected result;
     char bytes[32];
     int own = LC_EXIT_OK;
-    bool fits = use->ranks > 0 && (long)use->rank[use->ranks - 1] < w.ranks;
+    uint32_t *those;
+    LC_TRY(get_measuring(use, &those));
+    bool fits = measuring(use) > 0 && (long)those[measuring(use) - 1] < w.ranks;
     snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)use->bytes);
     lc_strbuf_printf(&output, "%s/%zu", directory, first + 1);
     put_operations(b, first, &operations);
     if (fits && (long)measuring(use) < w.ranks && w.of_ranks == NULL) {
-        put_ranks(use->rank, measuring(use), &ranks);
+        put_ranks(those, measuring(use), &ranks);
         w.of_ranks = lc_strbuf_get(&ranks);
     }
-    if (fits && communicators(use) > 1 && w.comm == NULL) {
+    if (fits && use->n_groups > 1 && w.comm == NULL) {
         put_communicators(use, &comm);
         w.comm = lc_strbuf_get(&comm);
     }
@@ -207,6 +232,7 @@ static enum lc_err measure_some(struct beside *b, size_t first, const struct lc_
     }
     if (failed == LC_OK)
         err = take(b, result.all, result.n);
+    free(those);
     result.n = 0; /* taken */
     lc_collected_free(&result);
     lc_strbuf_free(&output);
@@ -266,19 +292,27 @@ static json_t *known_or_null(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *use_json(const struct beside *b, const struct lc_collective_use *use) {
+static json_t *use_json(const struct beside *b, const struct lc_operation_use *use) {
     const struct lc_fingerprint *f = alone_of(b, use, false);
     struct lc_strbuf ranks = {0};
     double each = 1e9 * use->seconds / use->calls;
+    struct lc_strbuf comm = {0};
     put_ranks(use->rank, use->ranks, &ranks);
+    put_communicators(use, &comm);
     json_t *o =
         json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:f, s:f, s:f, s:o}", "callpath", use->path,
                   "operation", use->operation, "bytes", (json_int_t)use->bytes, "members",
-                  (json_int_t)use->members, "communicators", (json_int_t)communicators(use),
-                  "ranks", lc_strbuf_get(&ranks), "calls", use->calls, "seconds", use->seconds,
-                  "program_ns", each, "waiting_ns", known_or_null(1e9 * use->waiting / use->calls));
+                  (json_int_t)use->members, "communicators", (json_int_t)use->n_groups, "ranks",
+                  lc_strbuf_get(&ranks), "calls", use->calls, "seconds", use->seconds, "program_ns",
+                  each, "waiting_ns", known_or_null(1e9 * use->waiting / use->calls));
+    json_object_set_new(o, "comm", json_string(lc_strbuf_get(&comm)));
     lc_strbuf_free(&ranks);
+    lc_strbuf_free(&comm);
+    json_object_set_new(o, "comm_known", json_boolean(use->groups_known));
     json_object_set_new(o, "in_place", json_boolean(use->in_place));
+    json_object_set_new(o, "pair", json_boolean(use->pair));
+    json_object_set_new(o, "sized", json_boolean(use->sized));
+    json_object_set_new(o, "with", use->with != NULL ? json_string(use->with) : json_null());
     json_object_set_new(o, "alone_bytes", f ? json_integer((json_int_t)f->bytes) : json_null());
     json_object_set_new(o, "alone_ns", f ? json_real(f->mean) : json_null());
     json_object_set_new(o, "alone_median_ns", f ? json_real(f->median.value) : json_null());
@@ -286,7 +320,8 @@ static json_t *use_json(const struct beside *b, const struct lc_collective_use *
                         f ? json_pack("[f, f]", f->median.low, f->median.high) : json_null());
     json_object_set_new(o, "alone_ranks", f ? json_integer(members_of(f)) : json_null());
     json_object_set_new(o, "arrival_ns",
-                        f ? json_real(fmax(each - f->median.value, 0)) : json_null());
+                        f && use->with == NULL ? json_real(fmax(each - f->median.value, 0))
+                                               : json_null());
     return o;
 }
 
@@ -318,7 +353,7 @@ enum lc_err lc_bench_beside(const char *experiment, char *const *results, size_t
         if (b.n_alone > 0)
             write_beside(&b, *table);
     }
-    lc_collective_uses_free(b.uses, b.n_all);
+    lc_operation_uses_free(b.uses, b.n_all);
     for (size_t i = 0; i < b.n_alone; i++)
         lc_fingerprint_free(b.alone[i]);
     free(b.alone);

@@ -92,7 +92,7 @@ static const struct argp_option options[] = {
     {NULL, 'o', "DIR", 0, "Directory of the result (default latecomer-bench-OP-..)", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
     {"of", KEY_OF, "EXPERIMENT", 0,
-     "What this program's collectives take alone: their sizes and communicators (as: beside)", 0},
+     "What this program's operations take alone: their sizes and communicators (as: beside)", 0},
     {"operation", KEY_OPERATION, "OP", 0, "import: what was measured, if the file does not say", 0},
     {"vary", KEY_VARY, "NAME=A,B,..", 0,
      "sweep: mpi, n, comm, sync, bind, map, bytes, a parameter of Open MPI or a variable like "
@@ -206,7 +206,7 @@ static const struct argp argp = {
     "fingerprint: quantiles, phases, modes, histogram. OP: as MPI calls it, in any case, also "
     "without MPI_ or its beginning alone (allreduce, allr); several separated by commas; "
     "list: all of them. jobs: those of a file, one OP and its options per line. sweep: variants of "
-    "it, ranked. guidelines: is it slower than others that do the same. --of: the collectives of a "
+    "it, ranked. guidelines: is it slower than others that do the same. --of: the operations of a "
     "program alone. import: the fingerprint of run times measured elsewhere. show: a result on "
     "the terminal. compare: are two results the same. Also under a launcher: mpirun -n 4 latecomer "
     "bench MPI_Allreduce.",
@@ -587,7 +587,7 @@ static enum lc_err bench_guidelines(const struct settings *s, int *code) {
     return err;
 }
 
-/* What a program's collectives take alone, from results or, without any, measured now. */
+/* What a program's operations take alone, from results or, without any, measured now. */
 static enum lc_err print_beside(const struct settings *s, const char *experiment, char **results,
                                 size_t n, int *code) {
     struct lc_bench_wishes each = s->wishes;

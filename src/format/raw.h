@@ -107,8 +107,13 @@ enum {
     LC_RAW_ROW_RECV = 2, /* flags: the call completed a receive (MPI_Wait*, MPI_Test*) */
     LC_RAW_ROW_SEND = 4, /* flags: the call completed a send of its own (MPI_Wait*) */
     LC_RAW_ROW_NULL = 8, /* flags: no message (MPI_PROC_NULL, failed): not in comms_*, syncs_* */
-    /* flags, from this bit on: members of the communicator of a blocking collective, both groups of
-     * an intercommunicator, at most LC_RAW_COMM_MOST; 0: other calls */
+    /* flags, four bits from this one on: which of the groups of so many ranks that this process
+     * knows (measure/mpi/groups.h); 0: not known, LC_RAW_GROUP_OTHER: one of those for which
+     * there is no number */
+    LC_RAW_ROW_GROUP_SHIFT = 4,
+    LC_RAW_GROUP_OTHER = 15,
+    /* flags, from this bit on: members of the communicator of a collective, both groups of an
+     * intercommunicator, at most LC_RAW_COMM_MOST; 0: other calls */
     LC_RAW_ROW_COMM_SHIFT = 8,
     LC_RAW_COMM_MOST = 0xffff,
     /* Not a message size: numbers of messages of calls that can have other than one (MPI_Waitall,

@@ -7,7 +7,7 @@
 
 #include "base/json_text.h"
 #include "base/mem.h"
-#include "report/collective_alone.h"
+#include "report/operation_alone.h"
 #include "report/delay_costs.h"
 #include "report/findings.h"
 #include "report/late.h"

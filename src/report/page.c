@@ -10,7 +10,7 @@
 
 #include "base/json_text.h"
 #include "base/mem.h"
-#include "report/collective_alone.h"
+#include "report/operation_alone.h"
 #include "report/compare.h"
 #include "report/delay_models.h"
 #include "report/page_data.h"

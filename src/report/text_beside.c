@@ -1,7 +1,7 @@
-/* The collectives of the program beside the same alone. */
+/* The operations of the program beside the same alone. */
 #include <stdlib.h>
 
-#include "report/collective_alone.h"
+#include "report/operation_alone.h"
 #include "report/text_parts.h"
 
 enum { MOST = 20 };
@@ -23,7 +23,7 @@ static void print_one(const struct lc_text *text, const json_t *callpath, long l
     lc_strbuf_free(&where);
 }
 
-static const char title[] = "Collectives beside the same alone";
+static const char title[] = "MPI beside the same operations alone";
 
 void lc_text_beside(const struct lc_text *text) {
     json_t *beside = lc_beside_read(text->view);

@@ -113,7 +113,7 @@ enum lc_err lc_text_screen(const struct lc_text *text);
 enum lc_err lc_text_estimates(const struct lc_text *text);
 /* What was not measured, and why. */
 void lc_text_audit(const struct lc_text *text);
-/* Collectives beside the same alone, where `latecomer bench --of` has measured them. */
+/* Operations of MPI beside the same alone, where `latecomer bench --of` has measured them. */
 void lc_text_beside(const struct lc_text *text);
 void lc_text_short_beside(const struct lc_text *text); /* the heaviest one that was measured */
 

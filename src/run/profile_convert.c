@@ -82,9 +82,13 @@ static enum lc_err find_location_tops(struct converter *c) {
     return LC_OK;
 }
 
-/* Of the communicator of a blocking collective; else 0. */
+/* Of the communicator of a collective; else 0. */
 static uint32_t members_of(const struct lc_raw_row *row) {
     return row->flags >> LC_RAW_ROW_COMM_SHIFT & LC_RAW_COMM_MOST;
+}
+
+static uint32_t group_of(const struct lc_raw_row *row) {
+    return row->flags >> LC_RAW_ROW_GROUP_SHIFT & LC_RAW_GROUP_OTHER;
 }
 
 static int compare_rows(const void *a, const void *b, void *context) {
@@ -97,7 +101,9 @@ static int compare_rows(const void *a, const void *b, void *context) {
         return x_column < y_column ? -1 : 1;
     if (x->size_class != y->size_class)
         return x->size_class < y->size_class ? -1 : 1;
-    return (members_of(x) > members_of(y)) - (members_of(x) < members_of(y));
+    if (members_of(x) != members_of(y))
+        return members_of(x) < members_of(y) ? -1 : 1;
+    return (group_of(x) > group_of(y)) - (group_of(x) < group_of(y));
 }
 
 /* The rows of part k of the file; after the last one those that samples made of them. */
@@ -355,8 +361,8 @@ static enum lc_err add_metrics(struct converter *c) {
     return LC_OK;
 }
 
-/* One line per (call path, location, class, size of communicator); rows of a cnode are in that
- * order. */
+/* One line per (call path, location, class, communicator's members and group); rows of a cnode are
+ * in that order. */
 static void print_classes(const struct converter *c, uint32_t cnode, const char *path, FILE *out) {
     size_t i = c->first_row[cnode], end = c->first_row[cnode + 1];
     while (i < end) {
@@ -372,17 +378,17 @@ static void print_classes(const struct converter *c, uint32_t cnode, const char 
             bytes += row->bytes_sent + row->bytes_rcvd;
         }
         if (lc_rule_is_call(&sum))
-            fprintf(out, "%s\t%u\t%u\t%llu\t%.9f\t%.9f\t%.9f\t%llu\t%u\n", path,
+            fprintf(out, "%s\t%u\t%u\t%llu\t%.9f\t%.9f\t%.9f\t%llu\t%u\t%u\n", path,
                     c->system.column_of[sum.location], sum.size_class,
                     (unsigned long long)sum.count, (double)sum.sum_ns * 1e-9,
                     (double)sum.min_ns * 1e-9, (double)sum.max_ns * 1e-9, (unsigned long long)bytes,
-                    members_of(&sum));
+                    members_of(&sum), group_of(&sum));
     }
 }
 
 /* The table goes through a file, so that memory does not grow with it. */
 static enum lc_err write_size_classes(struct converter *c, FILE *out) {
-    fputs("callpath\tlocation\tclass\tcount\tsum_s\tmin_s\tmax_s\tbytes\tmembers\n", out);
+    fputs("callpath\tlocation\tclass\tcount\tsum_s\tmin_s\tmax_s\tbytes\tmembers\tgroup\n", out);
     for (uint32_t cnode = 0; cnode < c->tree.n_cnodes; cnode++) {
         if (c->tree.mpi_name[cnode] == LC_NONE || c->first_row[cnode] == c->first_row[cnode + 1])
             continue;

@@ -331,20 +331,20 @@ export function lateByFunction(late: Late[]): Late[] {
   return [...joined.values()].sort((a, b) => b.seconds - a.seconds);
 }
 
-/** Collectives of the program beside the same measured alone, where `latecomer bench --of` has been. */
+/** Operations of the program beside the same measured alone, where `latecomer bench --of` has been. */
 function BesideAlone(props: { result: Result }): JSX.Element | null {
   const rows = (props.result.beside?.callpaths ?? []).filter((c) => typeof c === "object" && c !== null && typeof c.callpath === "string");
   const time = (ns: number | null | undefined): string => (typeof ns === "number" ? seconds(ns * 1e-9) : "–");
   if (rows.length === 0) return null;
   return (
-    <Section title="Collectives beside the same alone" note="latecomer bench --of: alone, all ranks arrive together; what is more is arrival, unless it is no waiting for late ranks: then the machine">
+    <Section title="MPI beside the same operations alone" note="latecomer bench --of: alone, all ranks arrive together; what is more is arrival, unless it is no waiting for late ranks: then the machine. Of calls that only begin an operation: with what completes it">
       <Table<BesideUse> name="beside" rows={rows} most={20} columns={[
         { title: "call path", cell: (c) => <PathText path={c.callpath} />, value: (c) => c.callpath },
         { title: "bytes", cell: (c) => count(c.bytes), value: (c) => c.bytes, number: true },
         { title: "ranks", cell: (c) => count(c.members), value: (c) => c.members, number: true },
         { title: "calls", cell: (c) => count(c.calls), value: (c) => c.calls, number: true },
         { title: "in the program", cell: (c) => time(c.program_ns), value: (c) => c.program_ns, number: true },
-        { title: "alone", cell: (c) => time(c.alone_median_ns), value: (c) => c.alone_median_ns, number: true },
+        { title: "alone", cell: (c) => time(c.alone_median_ns) + (c.with ? ` with ${c.with}` : ""), value: (c) => c.alone_median_ns, number: true },
         { title: "more", cell: (c) => time(c.arrival_ns), value: (c) => c.arrival_ns, number: true },
         { title: "waiting", cell: (c) => time(c.waiting_ns), value: (c) => c.waiting_ns, number: true },
       ]} />

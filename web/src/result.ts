@@ -25,7 +25,7 @@ export interface Result {
   models: DelayModels | null;
   blame: { columns: string[]; rows: string[][] } | null;
   pairs: PairsJson | null;
-  /** Collectives beside the same measured alone. */
+  /** Operations beside the same measured alone. */
   beside: Beside | null;
 }
 

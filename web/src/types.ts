@@ -425,6 +425,7 @@ export interface BesideUse {
   program_ns?: number;
   waiting_ns?: number | null;
   alone_ranks?: number | null;
+  with?: string | null;
   alone_median_ns?: number | null;
   alone_ci_ns?: [number, number] | null;
   arrival_ns?: number | null;

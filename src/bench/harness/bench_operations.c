@@ -5,8 +5,7 @@
 
 #include "base/mem.h"
 #include "base/timer.h"
-
-enum { TAG = 1 };
+#include "bench/harness/message_operations.h"
 
 /* The place that MPI_IN_PLACE takes: for all ranks, at the root only. */
 #define SEND         (d->in_place ? MPI_IN_PLACE : d->send)
@@ -44,9 +43,9 @@ enum { TAG = 1 };
     X(Neighbor_alltoallv, Ineighbor_alltoallv, false, d->send, MANY, d->receive, MANY, d->ring)    \
     X(Neighbor_alltoallw, Ineighbor_alltoallw, false, d->send, FAR, d->receive, FAR, d->ring)
 
-static void compute(double ns) {
-    uint64_t until = lc_ticks() + (uint64_t)(ns / lc_timer.ns_per_tick);
-    while (ns > 0 && lc_ticks() < until)
+void lc_op_compute(const struct lc_op_data *d) {
+    uint64_t until = lc_ticks() + (uint64_t)(d->compute_ns / lc_timer.ns_per_tick);
+    while (d->compute_ns > 0 && lc_ticks() < until)
         ;
 }
 
@@ -57,7 +56,7 @@ static void compute(double ns) {
     static int run_##twin(struct lc_op_data *d) {                                                  \
         MPI_Request request;                                                                       \
         int error = MPI_##twin(__VA_ARGS__, &request);                                             \
-        compute(d->compute_ns);                                                                    \
+        lc_op_compute(d);                                                                          \
         return error != MPI_SUCCESS ? error : MPI_Wait(&request, MPI_STATUS_IGNORE);               \
     }
 COLLECTIVES(FUNCTIONS)
@@ -67,41 +66,12 @@ static int run_empty(struct lc_op_data *d) {
     return MPI_SUCCESS;
 }
 
-/* Ranks 0 and 1; the others do nothing. There and back. */
-static int run_pingpong(struct lc_op_data *d) {
-    int error = MPI_SUCCESS, peer = 1 - d->rank;
-    if (d->rank > 1 || d->size < 2)
-        return MPI_SUCCESS;
-    if (d->rank == 0)
-        error = MPI_Send(d->send, ONE, peer, TAG, d->comm);
-    if (error == MPI_SUCCESS)
-        error = MPI_Recv(d->receive, ONE, peer, TAG, d->comm, MPI_STATUS_IGNORE);
-    if (error == MPI_SUCCESS && d->rank == 1)
-        error = MPI_Send(d->send, ONE, peer, TAG, d->comm);
-    return error;
-}
-
-static int run_pingpong_nonblocking(struct lc_op_data *d) {
-    MPI_Request requests[2];
-    MPI_Status statuses[2];
-    int error, peer = 1 - d->rank;
-    if (d->rank > 1 || d->size < 2)
-        return MPI_SUCCESS;
-    error = MPI_Irecv(d->receive, ONE, peer, TAG, d->comm, &requests[0]);
-    if (error == MPI_SUCCESS && d->rank == 1)
-        error = MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-    if (error == MPI_SUCCESS)
-        error = MPI_Isend(d->send, ONE, peer, TAG, d->comm, &requests[1]);
-    return error == MPI_SUCCESS ? MPI_Waitall(2, requests, statuses) : error;
-}
-
 #define ENTRIES(name, twin, place, ...)                                                            \
-    {"MPI_" #name, run_##name, place}, {"MPI_" #twin, run_##twin, place},
+    {"MPI_" #name, run_##name, place, LC_OP_NO_WINDOW},                                            \
+        {"MPI_" #twin, run_##twin, place, LC_OP_NO_WINDOW},
 const struct lc_operation lc_operations[] = {
-    {"empty", run_empty, false},
-    {"pingpong", run_pingpong, false},
-    {"pingpong_nonblocking", run_pingpong_nonblocking, false},
-    COLLECTIVES(ENTRIES){NULL, NULL, false}};
+    {"empty", run_empty, false, LC_OP_NO_WINDOW},
+    LC_MESSAGE_OPERATIONS COLLECTIVES(ENTRIES){NULL, NULL, false, LC_OP_NO_WINDOW}};
 
 static enum lc_err allocate(struct lc_op_data *d, size_t room) {
     size_t blocks = (size_t)(d->size > 2 ? d->size : 2), bytes = blocks * room * (size_t)d->n;
@@ -135,7 +105,8 @@ static void fill_counts(struct lc_op_data *d) {
 enum lc_err lc_op_data_new(struct lc_op_data *d, MPI_Comm comm, size_t bytes, size_t room,
                            int root) {
     int size, periodic = 1;
-    *d = (struct lc_op_data){.comm = comm, .ring = MPI_COMM_NULL, .root = root};
+    *d = (struct lc_op_data){
+        .comm = comm, .ring = MPI_COMM_NULL, .window = MPI_WIN_NULL, .root = root};
     MPI_Comm_rank(comm, &d->rank);
     MPI_Comm_size(comm, &d->size);
     if (bytes * room > (size_t)(0x7fffffff / (d->size > 2 ? d->size : 2)))
@@ -154,7 +125,31 @@ enum lc_err lc_op_data_new(struct lc_op_data *d, MPI_Comm comm, size_t bytes, si
     return err;
 }
 
+int lc_op_window_new(struct lc_op_data *d, enum lc_op_window kind) {
+    MPI_Aint bytes = d->n > 8 ? d->n : 8;
+    int error = MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, d->comm, &d->window_memory, &d->window);
+    if (error != MPI_SUCCESS) {
+        d->window = MPI_WIN_NULL;
+        return error;
+    }
+    d->epoch = kind;
+    MPI_Win_set_errhandler(d->window, MPI_ERRORS_RETURN);
+    return kind == LC_OP_FENCED   ? MPI_Win_fence(0, d->window)
+           : kind == LC_OP_LOCKED ? MPI_Win_lock_all(0, d->window)
+                                  : MPI_SUCCESS;
+}
+
+static void free_window(struct lc_op_data *d) {
+    if (d->epoch == LC_OP_FENCED)
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, d->window);
+    if (d->epoch == LC_OP_LOCKED)
+        MPI_Win_unlock_all(d->window);
+    MPI_Win_free(&d->window);
+}
+
 void lc_op_data_free(struct lc_op_data *d) {
+    if (d->window != MPI_WIN_NULL)
+        free_window(d);
     if (d->ring != MPI_COMM_NULL)
         MPI_Comm_free(&d->ring);
     free(d->send);

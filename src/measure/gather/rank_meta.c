@@ -187,6 +187,7 @@ void lc_meta_rank_fill(struct lc_meta_rank *own) {
     for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
         own->paths.counted += lc_sites_counted(t);
     fill_steps(own);
+    lc_groups_get(&own->groups);
     const struct lc_path_counts *n = &own->paths;
     own->cost_ns = n->sampled_calls > 0
                        ? (double)n->call_ticks * lc_timer.ns_per_tick / (double)n->sampled_calls
@@ -386,6 +387,7 @@ char *lc_meta_text(const struct lc_meta_rank *all, int n) {
                      all[0].tsc ? "tsc" : "CLOCK_MONOTONIC_RAW", all[0].ns_per_tick);
     lc_omp_put_meta(&out);
     lc_grid_put(&out, &all[0].grid, n, sizeof *all);
+    lc_groups_put(&out, &all[0].groups, n, sizeof *all);
     const char *clocks = lc_clocks_meta_text();
     if (clocks != NULL)
         lc_strbuf_printf(&out, ", %s", clocks);

@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-#include "measure/mpi/grid.h"
 #include "measure/core/core.h"
+#include "measure/mpi/grid.h"
+#include "measure/mpi/groups.h"
 
 enum { LC_META_STEPS = 8 };
 
@@ -34,6 +35,7 @@ struct lc_meta_rank {
     struct lc_meta_step steps[LC_META_STEPS];
     uint32_t n_steps, steps_left_out;
     struct lc_grid grid;
+    struct lc_groups groups;
     uint32_t tsc;
     uint32_t
         busy_threads; /* of the whole process, measured or not: have a tenth of the CPU time of the

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "format/raw.h"
 #include "measure/core/core.h"
 #include "measure/core/mode.h"
 #include "measure/core/thread.h"
+#include "measure/mpi/groups.h"
 
 /* Communicators and data types by handle. Records of freed communicators are kept for a while, as
  * requests may still point to them. */
@@ -161,8 +163,11 @@ void lc_type_free_begin(struct lc_thread *t, const MPI_Datatype *given) {
 }
 
 void lc_comm_insert(struct lc_comm *c, MPI_Comm handle) {
-    uint32_t bucket = bucket_of(handle);
+    uint32_t bucket = bucket_of(handle), n = (uint32_t)c->size + (uint32_t)c->remote_size;
     c->handle = handle;
+    c->row_flags = (n < LC_RAW_COMM_MOST ? n : (uint32_t)LC_RAW_COMM_MOST)
+                       << LC_RAW_ROW_COMM_SHIFT |
+                   lc_group_number(c) << LC_RAW_ROW_GROUP_SHIFT;
     c->next = buckets[bucket];
     buckets[bucket] = c;
 }

@@ -17,6 +17,7 @@ struct lc_comm {
     uint32_t id;
     uint32_t refs;      /* requests and windows that point here */
     uint32_t n_windows; /* made on it, for the clocks */
+    uint32_t row_flags; /* members and group, for lc_call.flags of collectives */
     int32_t size, rank;
     int32_t remote_size; /* intercommunicators, else 0 */
     int32_t n_in, n_out; /* neighbours of its topology; -1: not asked yet */

@@ -45,12 +45,6 @@ static inline bool lc_coll_fill(struct lc_call *call, struct lc_coll *coll, enum
     return true;
 }
 
-/* For lc_call.flags: shortest times are compared among communicators of one size only. */
-static inline uint32_t lc_coll_comm_flag(const struct lc_comm *comm) {
-    uint32_t n = (uint32_t)comm->size + (uint32_t)comm->remote_size;
-    return (n < LC_RAW_COMM_MOST ? n : (uint32_t)LC_RAW_COMM_MOST) << LC_RAW_ROW_COMM_SHIFT;
-}
-
 static inline void lc_coll_begin(struct lc_call *call, struct lc_coll *coll,
                                  enum lc_coll_mode mode) {
     call->bytes_sent = coll->bytes_sent;
@@ -60,10 +54,10 @@ static inline void lc_coll_begin(struct lc_call *call, struct lc_coll *coll,
     coll->nonblocking = mode == LC_NONBLOCKING;
     if (coll->nonblocking)
         coll->id = lc_request_id(call->thread);
-    else if (lc_likely(coll->comm != NULL))
-        call->flags |= lc_coll_comm_flag(coll->comm);
-    if (lc_likely(coll->comm != NULL))
+    if (lc_likely(coll->comm != NULL)) {
+        call->flags |= coll->comm->row_flags; /* shortest times: compared in groups of one size */
         lc_hook_coll_begin(call, coll);
+    }
 }
 
 static inline void lc_coll_end(struct lc_call *call, struct lc_coll *coll, int result) {

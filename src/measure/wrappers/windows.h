@@ -17,9 +17,15 @@
 static inline void lc_rma_begin(struct lc_call *call, enum lc_rma_kind kind, MPI_Win win,
                                 int target, uint64_t count, MPI_Datatype type, uint64_t back_count,
                                 MPI_Datatype back_type) {
+    uint64_t bytes = count * lc_type_bytes(call->thread, type);
+    uint64_t back = back_count ? back_count * lc_type_bytes(call->thread, back_type) : 0;
     if (lc_unlikely(call->mode & LC_MODE_TRACE))
-        lc_trace_rma(call, kind, win, target, count * lc_type_bytes(call->thread, type),
-                     back_count ? back_count * lc_type_bytes(call->thread, back_type) : 0);
+        lc_trace_rma(call, kind, win, target, bytes, back);
+    if (lc_unlikely(target < 0)) /* MPI_PROC_NULL */
+        return;
+    call->bytes_sent = kind == LC_RMA_GET ? 0 : bytes;
+    call->bytes_rcvd = kind == LC_RMA_GET ? bytes : back;
+    call->class_bytes = bytes > back ? bytes : back;
 }
 
 static inline void lc_win_sync_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win,

@@ -1,6 +1,6 @@
 """latecomer bench with several launches: a sweep over variants whose order is known, one that cannot start, an interruption, mistakes;
 guidelines: mock-ups do what their collectives do, a collective that wastes time is found;
-the collectives of a program beside the same alone.
+the operations of a program beside the same alone.
 
 launches.py LATECOMER FLAVOUR SCRATCH_DIR PROBED_LIBRARY MOCK_UPS LATE"""
 import json
@@ -213,7 +213,11 @@ def beside():
     done = bench("--of", "late", "--reps", "10", "--sync", "barrier", "--json")
     check(done.returncode == 0, f"--of: {done.stderr}")
     paths = {p["operation"]: p for p in json.loads(done.stdout)["callpaths"]}
-    check(len(paths) == 16 and all(p["alone_ranks"] == p["members"] == 2 and p["alone_bytes"] in (p["bytes"], 64) for p in paths.values()), f"--of: {paths}")
+    check(len(paths) == 20 and all(p["alone_ranks"] == p["members"] == 2 and p["alone_bytes"] in (p["bytes"], 64) for p in paths.values()), f"--of: {paths}")
+    check({p["operation"]: p["with"] for p in paths.values() if p["with"]} == {"MPI_Iallreduce": "MPI_Wait", "MPI_Put": "MPI_Win_flush"}, f"--of: {paths}")
+    check(all(p["comm"] == "0-1" and (p["arrival_ns"] is None) == (p["with"] is not None) for p in paths.values()), f"--of: {paths}")
+    check([name for name, p in paths.items() if not p["comm_known"]] and all(p["comm_known"] != (name in ("MPI_Send", "MPI_Recv", "MPI_Put")) for name, p in paths.items()),
+          f"--of: who is in which communicator: {paths}")
     check(os.listdir(f"{SCRATCH}/late/bench") == ["1"], "--of: all of one size in one launch")
     with open(f"{SCRATCH}/late/bench/1/MPI_Scan-64.fingerprint.json", encoding="utf-8") as file:
         check(json.load(file)["mpi"]["name"] == {"openmpi": "Open MPI", "mpich": "MPICH"}[FLAVOUR], "--of: the MPI of the program")
@@ -224,9 +228,9 @@ def beside():
     done = bench("beside", "late", "alone", "--json")
     check(done.returncode == 0, f"beside: {done.stderr}")
     paths = {p["operation"]: p for p in json.loads(done.stdout)["callpaths"]}
-    check(len(paths) == 16, f"beside: {sorted(paths)}")
+    check(len(paths) == 20, f"beside: {sorted(paths)}")
     for name, path in paths.items():
-        check(path["bytes"] == (0 if name == "MPI_Barrier" else 64) and path["calls"] == 40, f"{name}: {path}")
+        check(path["bytes"] == (0 if name == "MPI_Barrier" else 64) and path["calls"] == (20 if name in ("MPI_Send", "MPI_Recv") else 40), f"{name}: {path}")
         check((path["alone_median_ns"] is not None) == (name in ("MPI_Allreduce", "MPI_Scan")), f"{name}: {path}")
     late = paths["MPI_Allreduce"]
     check(late["program_ns"] > 0 and late["arrival_ns"] == max(late["program_ns"] - late["alone_median_ns"], 0), f"late: {late}")

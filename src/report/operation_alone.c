@@ -1,4 +1,4 @@
-#include "report/collective_alone.h"
+#include "report/operation_alone.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +75,14 @@ void lc_beside_put(const json_t *o, long long ranks, const char *bold, const cha
     long long bytes = json_integer_value(json_object_get(o, "bytes"));
     long long members = json_integer_value(json_object_get(o, "members"));
     long long own = json_integer_value(json_object_get(o, "alone_ranks"));
+    bool pair = json_is_true(json_object_get(o, "pair"));
+    const char *with = json_string_value(json_object_get(o, "with"));
     lc_strbuf_puts(out, bold);
     put_text(o, "operation", out);
-    lc_strbuf_printf(out, "%s of %lld byte%s", plain, bytes, lc_plural((double)bytes));
-    if (members != ranks)
+    lc_strbuf_puts(out, plain);
+    if (!json_is_false(json_object_get(o, "sized")))
+        lc_strbuf_printf(out, " of %lld byte%s", bytes, lc_plural((double)bytes));
+    if (members != ranks && !pair)
         lc_strbuf_printf(out, " on %lld ranks", members);
     lc_strbuf_printf(out, " takes %s%s%s in the program, ", bold, time_of(o, "program_ns", program),
                      plain);
@@ -86,11 +90,18 @@ void lc_beside_put(const json_t *o, long long ranks, const char *bold, const cha
         lc_strbuf_puts(out, "and was not measured alone.");
         return;
     }
-    lc_strbuf_printf(out, "%s%s%s when all ranks arrive together", bold,
-                     time_of(o, "alone_median_ns", alone), plain);
+    lc_strbuf_printf(out, "%s%s%s", bold, time_of(o, "alone_median_ns", alone), plain);
+    if (with != NULL) {
+        lc_strbuf_puts(out, " together with ");
+        put_text(o, "with", out);
+    }
+    lc_strbuf_puts(out, pair ? " when both ranks are ready" : " when all ranks arrive together");
     if (own != members)
         lc_strbuf_printf(out, " (%lld ranks, not %lld)", own, members);
-    put_rest(o, out);
+    if (with != NULL) /* not the same, and so there is no rest */
+        lc_strbuf_putc(out, '.');
+    else
+        put_rest(o, out);
 }
 
 void lc_beside_put_calls(const json_t *o, struct lc_strbuf *out) {

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Collectives of a made result beside fingerprints of imported run times: sizes, communicators and what of a call is arrival, worked out by
+"""Operations of a made result beside fingerprints of imported run times: sizes, communicators and what of a call is arrival, worked out by
 hand; `bench beside` tells the same as `show` and its JSON; sweeps and guidelines shown again; damage; mistakes.
-Usage: collective_alone.py LATECOMER MAKE_CUBEX SCRATCH_DIR"""
+Usage: operation_alone.py LATECOMER MAKE_CUBEX SCRATCH_DIR"""
 import json
 import os
 import sys
@@ -11,7 +11,7 @@ from made import check, enter, output
 
 LATECOMER, MAKE, SCRATCH = map(os.path.abspath, sys.argv[1:4])
 enter(SCRATCH)
-HEAD = "callpath\tlocation\tclass\tcount\tsum_s\tmin_s\tmax_s\tbytes\tmembers\n"
+HEAD = "callpath\tlocation\tclass\tcount\tsum_s\tmin_s\tmax_s\tbytes\tmembers\tgroup\n"
 RANKS = 4
 
 
@@ -19,9 +19,9 @@ def latecomer(*args, code=0):
     return output([LATECOMER, *args], code)
 
 
-def rows(path, size_class, members, calls, us, sent_and_received):
-    """A row for each rank of which bytes are given: calls of `us` each."""
-    return "".join(f"{path}\t{rank}\t{size_class[rank] if isinstance(size_class, list) else size_class}\t{calls}\t{calls * us * 1e-6:.9f}\t0\t0\t{calls * moved}\t{members}\n"
+def rows(path, size_class, members, calls, us, sent_and_received, group=0):
+    """A row for each rank of which bytes are given: calls of `us` each; group: what all ranks, or each of them, call the communicator."""
+    return "".join(f"{path}\t{rank}\t{size_class[rank] if isinstance(size_class, list) else size_class}\t{calls}\t{calls * us * 1e-6:.9f}\t0\t0\t{calls * moved}\t{members}\t{group[rank] if isinstance(group, list) else group}\n"
                    for rank, moved in sent_and_received.items())
 
 
@@ -32,7 +32,15 @@ CLASSES = HEAD + "".join((
     rows("main/c/MPI_Bcast", 7, 2, 10, 10.0, {0: 3 * 100, 1: 100, 2: 3 * 100, 3: 100}),  # two communicators of 2
     rows("main/d/MPI_Reduce", 5, 3, 7, 9.0, {0: 4 * 16, 1: 16, 3: 16}),  # one of 3 ranks
     rows("main/e/MPI_Gatherv", [6, 4, 4, 4], 4, 5, 8.0, {0: 5 * 10, 1: 10, 2: 10, 3: 10}),  # the root has another class
-    "main/MPI_Send\t0\t4\t10\t1.0\t0\t0\t80\t0\n",  # no collective; then hostile ones
+    rows("main/f/MPI_Iallreduce", 4, 2, 10, 3.0, dict.fromkeys(range(4), 2 * 2 * 8), [1, 2, 1, 1]),  # 0,2 and 1,3: not of ranks that follow each other
+    rows("main/f/MPI_Iallreduce", 4, 2, 10, 2.0, dict.fromkeys(range(4), 2 * 2 * 8), [2, 1, 2, 2]),  # 0,1 and 2,3, which share ranks with those above
+    rows("main/g/MPI_Isend", 8, 0, 5, 1.0, {1: 200, 2: 200}),
+    rows("main/g/MPI_Recv", 8, 0, 5, 6.0, {3: 200}),
+    rows("main/g/MPI_Wait", 0, 0, 5, 60.0, {3: 0}),  # completes no receive: no size is known
+    rows("main/g/MPI_Sendrecv", 8, 0, 5, 4.0, dict.fromkeys(range(4), 2 * 200)),
+    rows("main/h/MPI_Put", 5, 0, 5, 1.5, {0: 16, 2: 16}),
+    rows("main/h/MPI_Win_fence", 0, 0, 5, 2.5, dict.fromkeys(range(4), 0)),
+    "main/MPI_Probe\t0\t4\t10\t1.0\t0\t0\t80\t0\t0\n",  # cannot be measured; then hostile ones
     "main/a/MPI_Allreduce\t99\t4\t1\t1\t0\t0\t8\t4\nmain/a/MPI_Allreduce\t0\t4000\t1\t1\t0\t0\t8\t4\nmain/a/MPI_Allreduce\t0\t4\t1\t1\t0\t0\t8\t-3\n\t\t\nmain/a\n"))
 PATHS = {"main/a/MPI_Allreduce": 1500e-6, "main/b/MPI_Allreduce": 200e-6, "main/c/MPI_Bcast": 100e-6, "main/d/MPI_Reduce": 63e-6, "main/e/MPI_Gatherv": 40e-6}
 program = dict(meta=dict(program="app", command=["./app"], ranks=RANKS, threads=[1] * RANKS, wall_time_s=1.0, mpi="Open MPI 4.1.4", complete=True),
@@ -41,7 +49,10 @@ program = dict(meta=dict(program="app", command=["./app"], ranks=RANKS, threads=
                         "visits": {"callpaths": {path: [10] * RANKS for path in PATHS}},
                         "mpi_wait_nxn": {"callpaths": {"main/a/MPI_Allreduce": [1200e-6] * RANKS}},
                         "mpi_latebroadcast": {"callpaths": {"main/c/MPI_Bcast": [4e-6] * RANKS}}})
-made.make(MAKE, program, "program/profile.cubex", size_classes_tsv=CLASSES)
+program["meta"]["communicators"] = [{"ranks": "0-3", "numbers": 1}, {"ranks": "0,2", "numbers": 1}, {"ranks": "1,3", "numbers": [2, 1]}, {"ranks": "0-1", "numbers": [2, 1]},
+                                    {"ranks": "2-3", "numbers": 2}, {"ranks": "2-9", "numbers": 1}, {"ranks": "1,1,1,1,1", "numbers": 1}, {"ranks": 7}, 3]
+PAIRS = {"rows": [[0, 1, 1.0, 90, 1000], [3, 1, 0.5, 40, 8000], [3, 0, 0.5, 4, 80], [3, 77, 0.5, 999, 80], [2, "x"], 5]}
+made.make(MAKE, program, "program/profile.cubex", size_classes_tsv=CLASSES, pairs_json=json.dumps(PAIRS))
 
 
 def fingerprint(name, operation, size, ranks, us):
@@ -54,11 +65,21 @@ fingerprint("small", "MPI_Allreduce", 8, 4, 3.1)
 fingerprint("large", "MPI_Allreduce", 4096, 2, 49.0)  # of fewer ranks: better than none
 fingerprint("four", "MPI_Bcast", 100, 4, 7.0)
 fingerprint("two", "MPI_Bcast", 96, 2, 2.0)  # about the size, and as many ranks: this one
-RESULTS = ["small", "large", "four", "two"]
+fingerprint("nonblocking", "MPI_Iallreduce", 8, 2, 5.0)
+fingerprint("message", "MPI_Recv", 200, 2, 1.5)
+fingerprint("fence", "MPI_Win_fence", 8, 4, 1.0)  # has no size
+RESULTS = ["small", "large", "four", "two", "nonblocking", "message", "fence"]
 check("beside" not in json.loads(latecomer("show", "--json", "program")), "nothing was measured yet")
 
 got = json.loads(latecomer("bench", "beside", "program", *RESULTS, "--json"))
-found = {(p["callpath"], p["bytes"]): p for p in got["callpaths"]}
+new = [p for p in got["callpaths"] if p["callpath"][5] in "fgh"]
+found = {(p["callpath"], p["bytes"]): p for p in got["callpaths"] if p not in new}
+wanted = {("main/f/MPI_Iallreduce", 8, "0,2/1,3", 40, "MPI_Wait"), ("main/f/MPI_Iallreduce", 8, "0-1/2-3", 40, "MPI_Wait"), ("main/g/MPI_Isend", 200, "0-1", 10, "MPI_Wait"),
+          ("main/g/MPI_Recv", 200, "3,1", 5, None), ("main/g/MPI_Sendrecv", 200, "0-3", 20, None), ("main/h/MPI_Put", 16, "0-1", 10, "MPI_Win_flush"),
+          ("main/h/MPI_Win_fence", 0, "0-3", 20, None)}
+check({(p["callpath"], p["bytes"], p["comm"], p["calls"], p["with"]) for p in new} == wanted, f"messages and communicators: {new}")
+check({p["callpath"]: p["arrival_ns"] for p in new} == {"main/f/MPI_Iallreduce": None, "main/g/MPI_Isend": None, "main/g/MPI_Recv": 4500, "main/g/MPI_Sendrecv": None,
+                                                         "main/h/MPI_Put": None, "main/h/MPI_Win_fence": 1500}, f"arrival of calls that are all of the operation: {new}")
 wanted = {("main/a/MPI_Allreduce", 8): (4, "0-3", 1, 400), ("main/a/MPI_Allreduce", 4096): (4, "0-3", 1, 8), ("main/b/MPI_Allreduce", 8): (4, "0-3", 1, 40),
           ("main/c/MPI_Bcast", 100): (2, "0-3", 2, 40), ("main/d/MPI_Reduce", 16): (3, "0-1,3", 1, 21), ("main/e/MPI_Gatherv", 10): (4, "0-3", 1, 20)}
 check({k: (p["members"], p["ranks"], p["communicators"], p["calls"]) for k, p in found.items()} == wanted, f"uses: {found}")
@@ -83,7 +104,10 @@ SENTENCES = ("MPI_Allreduce of 8 bytes takes 14 us in the program, 3.1 us when a
              "MPI_Allreduce of 4096 bytes takes 50 us in the program, 49 us when all ranks arrive together (2 ranks, not 4).",
              "MPI_Bcast of 100 bytes on 2 ranks takes 10 us in the program, 2 us when all ranks arrive together: of the rest 0.4 us are waiting for late ranks, more is "
              "the machine (shared cores, cold caches).",
-             "MPI_Reduce of 16 bytes on 3 ranks takes 9 us in the program, and was not measured alone.")
+             "MPI_Reduce of 16 bytes on 3 ranks takes 9 us in the program, and was not measured alone.",
+             "MPI_Iallreduce of 8 bytes on 2 ranks takes 3 us in the program, 5 us together with MPI_Wait when all ranks arrive together.",
+             "MPI_Recv of 200 bytes takes 6 us in the program, 1.5 us when both ranks are ready: of the rest 0 are waiting for late ranks, more is the machine",
+             "MPI_Win_fence takes 2.5 us in the program, 1 us when all ranks arrive together:")
 for words in (latecomer("bench", "beside", "program", *RESULTS), latecomer("show", "--only", "beside", "program")):
     for sentence in SENTENCES:
         check(sentence in " ".join(words.split()), f"no '{sentence}' in\n{words}")

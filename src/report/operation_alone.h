@@ -1,7 +1,7 @@
-/* The collectives of a program beside the same measured alone: what `latecomer bench --of` has left
+/* The operations of a program beside the same measured alone: what `latecomer bench --of` has left
  * in the directory of the result (beside.json, docs/benchmarking.md). */
-#ifndef LC_REPORT_COLLECTIVE_ALONE_H
-#define LC_REPORT_COLLECTIVE_ALONE_H
+#ifndef LC_REPORT_OPERATION_ALONE_H
+#define LC_REPORT_OPERATION_ALONE_H
 
 #include <jansson.h>
 
