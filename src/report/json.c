@@ -173,10 +173,11 @@ static enum lc_err put_metrics(struct lc_view *view, const struct lc_json_option
     return err;
 }
 
-/* As people read them, with words for what the C library did; all else is frame by frame. */
+/* As people read them, with words for what the C library did; all else is as the view is. */
 static enum lc_err put_findings(struct lc_view *view, FILE *out) {
     struct lc_sums *sums = NULL;
     struct lc_findings *findings = NULL;
+    bool was_folded = view->fold_names != NULL;
     enum lc_err err = lc_view_fold(view, true);
     if (err == LC_OK)
         err = lc_sums_new(&sums, view);
@@ -193,7 +194,7 @@ static enum lc_err put_findings(struct lc_view *view, FILE *out) {
     }
     lc_findings_free(findings);
     lc_sums_free(sums);
-    return err == LC_OK ? lc_view_fold(view, false) : err;
+    return err == LC_OK ? lc_view_fold(view, was_folded) : err;
 }
 
 /* The table of call paths that samples found; without rows where there are none. */

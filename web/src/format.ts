@@ -55,9 +55,11 @@ export function visible(text: string): string {
   });
 }
 
-/** The components of a call path of the JSON form; '/' in a name is %2F. */
+/** The components of a call path of the JSON form; '/' in a name is %2F. What a function did, "(off CPU: sleeping)", stands with its name. */
 export function components(path: string): string[] {
-  return path.split("/").map((part) => part.replace(/%2F/g, "/"));
+  const parts = path.split("/").map((part) => part.replace(/%2F/g, "/"));
+  const did = parts[parts.length - 1];
+  return parts.length > 1 && did.startsWith("(") ? [...parts.slice(0, -2), `${parts[parts.length - 2]} ${did}`] : parts;
 }
 
 /** The end of a call path, with its caller. */

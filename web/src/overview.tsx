@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { components, count, percent, ranksText, seconds, visible } from "./format";
 import { Bar, csv, download, Figure, Legend, Lines, ModelChoice, Name, PathText, Section, Source, Table, type Column } from "./parts";
 import { waitMetrics, type Result } from "./result";
+import type { Rows } from "./rows";
 import { waitFirst, type Navigation } from "./state";
 import type { BesideUse, ByRank, FactorText, Factors, Finding, Late, Phase, ResultJson } from "./types";
 
@@ -43,7 +44,7 @@ function Cause(props: { finding: Finding }): JSX.Element {
 export function FindingItem(props: { finding: Finding; result: Result; nav: Navigation }): JSX.Element {
   const { finding, result, nav } = props;
   const gain = gainText(finding);
-  const place = result.profile.rows.find(finding.because?.callpath ?? finding.callpath);
+  const place = result.profile.rows.nearest(finding.because?.callpath ?? finding.callpath);
   return (
     <li class="finding">
       <div class="gain"><b class={finding.gain_s === null ? "none" : ""}>{gain.main}</b><small>{gain.bounds}</small></div>
@@ -54,7 +55,7 @@ export function FindingItem(props: { finding: Finding; result: Result; nav: Navi
         <p class="links">
           {timelineLink(finding, result, nav)}
           {place >= 0 && <a href={nav.link("explorer", { path: place, metric: finding.evidence?.metric ?? "time" })}>in the call tree</a>}
-          <Source path={result.profile.json.paths[place]} />
+          <Source path={result.profile.rows.withSource(place)} />
           <span class="dim">{finding.certainty}{finding.gain_by && `; gain: ${finding.gain_by}`}</span>
         </p>
       </div>
@@ -320,10 +321,12 @@ function functionOf(path: string): string {
   return parts.reverse().find((part) => !/^\(.*\)$/.test(part)) ?? parts[0] ?? "";
 }
 
-/** One line for a rank and function: call paths that end in it are joined. */
-export function lateByFunction(late: Late[]): Late[] {
+/** One line for a rank and function of the program: call paths that end in it, or in what the C library did for it, are joined. */
+export function lateByFunction(late: Late[], rows: Rows): Late[] {
   const joined = new Map<string, Late>();
-  for (const l of late) {
+  for (const whole of late) {
+    const known = rows.nearest(whole.callpath); // the call tree of the page is without frames of the C library
+    const l = known >= 0 ? { ...whole, callpath: rows.pathName(known) } : whole;
     const key = `${l.rank}.${l.thread ?? ""} ${functionOf(l.callpath)}`;
     const before = joined.get(key);
     joined.set(key, before ? { ...before, seconds: before.seconds + l.seconds, share: before.share + l.share } : l);
@@ -355,7 +358,7 @@ function BesideAlone(props: { result: Result }): JSX.Element | null {
 export function Overview(props: { result: Result; nav: Navigation }): JSX.Element {
   const { result, nav } = props;
   const { json, factors } = result.profile;
-  const late = lateByFunction(json.result.late ?? []).slice(0, 6);
+  const late = lateByFunction(json.result.late ?? [], result.profile.rows).slice(0, 6);
   return (
     <div class="overview">
       <div class="main">

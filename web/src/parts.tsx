@@ -184,7 +184,6 @@ export function PathText(props: { path: string | null; keep?: number }): JSX.Ele
   );
 }
 
-/** Buttons of which one is pressed. */
 /** Also where there is no clipboard for the page (a browser's setting): by way of a selection. */
 async function copy(text: string): Promise<void> {
   try {
@@ -204,10 +203,12 @@ export function Source(props: { path: PathRow | undefined }): JSX.Element | null
   const { path } = props;
   const [copied, setCopied] = useState(false);
   if (!path || path[3] === "") return null;
-  const text = path[4] > 0 ? `${path[3]}:${path[4]}` : path[3];
+  const file = path[3].replace(/^(\.\.\/)+/, ""); // from the folder in which it was compiled
+  const text = path[4] > 0 ? `${file}:${path[4]}` : file;
   return <button type="button" class="quiet copies" title="click: copy" onClick={() => void copy(text).then(() => setCopied(true))}><code>{visible(text)}</code>{copied && " copied"}</button>;
 }
 
+/** Buttons of which one is pressed. */
 export function Choice(props: { label: string; value: string; options: [string, string][]; onChange: (value: string) => void }): JSX.Element {
   return (
     <span class="choice" role="group" aria-label={props.label}>

@@ -146,6 +146,22 @@ export class Rows {
     if (!this.byName) this.byName = new Map(this.paths.map((_, id) => [this.pathName(id), id]));
     return this.byName.get(name) ?? -1;
   }
+
+  /** The same, or of its callers the nearest that is known: a finding may name what samples saw below a call path. */
+  nearest(name: string | null | undefined): number {
+    for (let path = name ?? ""; path !== ""; path = path.slice(0, Math.max(0, path.lastIndexOf("/")))) {
+      const found = this.find(path);
+      if (found >= 0) return found;
+    }
+    return -1;
+  }
+
+  /** The call path, or of its callers the nearest, of which it is known in which file it is. */
+  withSource(path: number): PathRow | undefined {
+    let at = path;
+    while (at >= 0 && this.paths[at][3] === "") at = this.paths[at][0];
+    return this.paths[at];
+  }
 }
 
 export function largest(values: ArrayLike<number>): number {

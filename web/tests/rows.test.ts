@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { rowsBlock } from "../src/made_up";
+import { lateByFunction } from "../src/overview";
 import { fiveNumbers, largest, Rows } from "../src/rows";
-import type { Metric, PathRow } from "../src/types";
+import type { Late, Metric, PathRow } from "../src/types";
 
 const METRICS = [{ name: "time", kind: "inclusive" }, { name: "visits", kind: "exclusive" }, { name: "least", kind: "minimum" }] as Metric[];
 const PATHS = [[-1, "main"], [0, "a/b"]] as unknown as PathRow[];
@@ -52,4 +53,16 @@ test("what rounding leaves of a difference is nothing", () => {
   const parts = [0.1, 0.2];
   const of = new Rows(rowsBlock(1, [{ metric: 0, path: 0, sum: 0.3, unit: 1, steps: [0] }, ...parts.map((sum, i) => ({ metric: 0, path: i + 1, sum, unit: 1, steps: [0] }))]), METRICS, [[-1, "main"], [0, "a"], [0, "b"]] as unknown as PathRow[]);
   expect(of.sum(0, 0, false)).toBe(0);
+});
+
+test("of a call path that is not known, the nearest caller", () => {
+  expect(rows.nearest("main/a%2Fb/(off CPU: sleeping)")).toBe(1);
+  expect(rows.nearest("main/other")).toBe(0);
+  expect([rows.nearest("other"), rows.nearest(null), rows.nearest("")]).toEqual([-1, -1, -1]);
+});
+
+test("who was late: the function of the program, one line for each rank", () => {
+  const late = (rank: number, callpath: string, seconds: number): Late => ({ rank, thread: null, callpath, waiting_callpath: "main/MPI_Recv", seconds, share: seconds / 10 });
+  const lines = lateByFunction([late(1, "main/a%2Fb/clock_nanosleep/(off CPU)", 2), late(0, "main/a%2Fb", 3), late(1, "main/a%2Fb", 1.5), late(1, "other/(off CPU)", 1)], rows);
+  expect(lines.map((l) => [l.rank, l.callpath, l.seconds])).toEqual([[1, "main/a%2Fb", 3.5], [0, "main/a%2Fb", 3], [1, "other/(off CPU)", 1]]);
 });
