@@ -1,6 +1,6 @@
 """Circles of modules. A module is a source and its header (the same name without the ending), as a reader sees them. A reaches B if A includes
-a file of B or calls a function that B defines (a function's name that is mentioned counts as called). src/measure may have circles of at most
-10 modules, the other folders none.
+a file of B or calls a function that B defines (a function's name that is mentioned counts as called). Inside a room of src/measure modules may be
+a circle, between rooms nothing may be; the other folders have none.
 
 circles.py SOURCE_DIR [--show FOLDER]: --show: the circles of a folder and the calls and includes that close them"""
 import pathlib
@@ -10,8 +10,6 @@ from collections import defaultdict
 
 from verdict import verdict
 
-# Elsewhere 1.
-LARGEST = {"measure": 10}
 
 
 def code_of(text):
@@ -73,6 +71,18 @@ def modules_of(graph):
     return modules
 
 
+def rooms_of(graph):
+    """room of measure -> {room: {the modules' calls and includes}}"""
+    rooms = defaultdict(lambda: defaultdict(set))
+    for name, others in graph.items():
+        for other, words in others.items():
+            one, two = ("/".join(module.split("/")[:2]) for module in (name, other))
+            if name.startswith("measure/") and other.startswith("measure/") and one != two:
+                rooms[one][two] |= {f"{name} -> {other}: {', '.join(sorted(words))}"}
+                rooms[two]  # which may reach none itself
+    return {room: dict(others) for room, others in rooms.items()}
+
+
 def circles(graph):
     """Strongly connected components of more than one module (Tarjan), largest first."""
     index, low, stack, on, found, count = {}, {}, [], set(), [], 0
@@ -127,9 +137,13 @@ def main():
     wrong = []
     for circle in found:
         folders = {name.split("/")[0] for name in circle}
-        if len(circle) > (LARGEST.get(*folders, 1) if len(folders) == 1 else 1):
+        if folders != {"measure"}:
             wrong.append(f"a circle of {len(circle)} modules: {' '.join(circle)}")
-    return verdict(f"{len(graph)} modules, {len(found)} circles, the largest of {max((len(c) for c in found), default=0)}", wrong)
+    rooms = rooms_of(graph)
+    for circle in circles(rooms):
+        wrong.append(f"a circle of {len(circle)} rooms: {' '.join(circle)}")
+        wrong += [line for room in circle for other in circle for line in sorted(rooms[room].get(other, []))]
+    return verdict(f"{len(graph)} modules, {len(found)} circles, the largest of {max((len(c) for c in found), default=0)}; {len(rooms)} rooms, none", wrong)
 
 
 if __name__ == "__main__":

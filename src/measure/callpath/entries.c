@@ -1,5 +1,5 @@
-#include "measure/clocks/clocks_hooks.h"
-#include "measure/hot/hot.h"
+#include "measure/callpath/entry_find.h"
+#include "measure/callpath/path_watch.h"
 #include "measure/callpath/call_sites.h"
 #include "measure/callpath/draft.h"
 #include "measure/callpath/entries.h"
@@ -165,6 +165,11 @@ static bool grow(struct lc_thread *t) {
     return true;
 }
 
+static void announce_move(struct lc_thread *t) {
+    if (lc_path_watch.moving != NULL)
+        lc_path_watch.moving(t);
+}
+
 static void make_room(struct lc_thread *t) {
     uint64_t made = t->counts.made - t->made_then, back = t->counts.remade - t->remade_then;
     t->made_then = t->counts.made;
@@ -178,7 +183,7 @@ static void make_room(struct lc_thread *t) {
         t->gone = calloc(GONE, sizeof *t->gone);
     /* never more than half: moving must be rare */
     double share = used > capacity / 2 ? (double)capacity / 2 / (double)used : 1;
-    lc_clocks_catch_up(t);
+    announce_move(t);
     move_all(t, capacity, 1 + (uint32_t)(share * (SHARE_ALL - 1)));
 }
 
@@ -187,7 +192,7 @@ void lc_thread_paths_flush(struct lc_thread *t) {
         lc_walk_forget(&((struct lc_draft *)t->draft)->walk);
     lc_sites_take_all(t);
     lc_sites_reduced_forget(t);
-    lc_clocks_catch_up(t);
+    announce_move(t);
     move_all(t, lc_pool_capacity(t->pool), 0);
 }
 

@@ -1,5 +1,5 @@
 /* The call-path cache: entries, the paths they stand for, and the cold half of the look-up
- * (path.c). The hot half is in hot.h. */
+ * (path.c). The hot half is entry_find.h. */
 #ifndef LC_MEASURE_CALLPATH_ENTRY_H
 #define LC_MEASURE_CALLPATH_ENTRY_H
 
@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "measure/unwind/unwind.h" /* struct lc_check */
 
 struct lc_loop;
 struct lc_site;
@@ -35,12 +36,6 @@ static inline uint32_t lc_activation(uint64_t slot, uint64_t value) {
 }
 
 enum { LC_CHECKS_AT_ONCE = 4 };
-
-/* 12 bytes: what is compared on each call is what most of an entry is. */
-struct __attribute__((packed, aligned(4))) lc_check {
-    uint64_t expected;
-    int32_t offset; /* from the wrapper's frame address */
-};
 enum { LC_PATH_ROWS = 6 };
 
 struct lc_row_ref {

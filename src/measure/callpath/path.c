@@ -1,7 +1,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "measure/core/core.h"
-#include "measure/hot/hot.h"
+#include "measure/callpath/entry_find.h"
 #include "measure/unwind/bindings.h"
 #include "measure/callpath/budget.h"
 #include "measure/callpath/call_sites.h"
@@ -10,14 +10,13 @@
 #include "measure/callpath/entry.h"
 #include "measure/callpath/loops.h"
 #include "measure/unwind/modules.h"
-#include "measure/callpath/path.h"
+#include "measure/callpath/path_watch.h"
 #include "measure/callpath/pool.h"
 #include "measure/callpath/python_stack.h"
 #include "measure/callpath/reduced.h"
 #include "measure/unwind/unwind.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
-#include "measure/trace/trace_sites.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +121,8 @@ static struct lc_path *path_get(struct lc_thread *t, uint32_t node, uint32_t fn)
     return path;
 }
 
+struct lc_path_watch lc_path_watch;
+
 /* --- entries */
 
 /* With lc_core.lock held. */
@@ -130,19 +131,6 @@ static uint32_t name_of(uint32_t fn) {
     if (names[fn] == 0)
         names[fn] = lc_state_add_name(lc_fn_names[fn]) + 1; /* LC_NONE: again the next time */
     return names[fn] - 1;
-}
-
-/* A miss is over: what it took is the tool's, not the program's nor MPI's. */
-LC_COLD void lc_entry_made(struct lc_call *call) {
-    struct lc_thread *t = call->thread;
-    uint64_t begin = call->begin;
-    t->cold = false;
-    lc_sites_take(t, call->entry, 0); /* from now on a use shows in gap_ticks */
-    lc_skip_own_work(call);
-    if (t->came_back)
-        t->counts.remade_ticks += call->begin - begin;
-    t->came_back = false;
-    lc_budget_rare(call, call->begin - begin);
 }
 
 LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra,
@@ -171,7 +159,8 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     uint32_t node = lc_draft_node(d, d->n_items);
     if (fn < LC_FN_COUNT)
         node = lc_state_child(node, LC_RAW_MPI, name_of(fn), 0, 0, 0);
-    lc_clocks_path(node);
+    if (lc_path_watch.node != NULL)
+        lc_path_watch.node(node);
     lc_module_find(ra - 1); /* notes a binding that is seen for the first time */
     pthread_mutex_unlock(&lc_core.lock);
     struct lc_entry *e = site != NULL ? lc_site_entry_new(t, site, d, fn_ctx, frame) : NULL;
@@ -196,7 +185,8 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     if (t->callpath == LC_CALLPATH_UNWIND && e->transient && t->counts.uncacheable > 10000 &&
         t->counts.uncacheable * 2 > t->counts.unwinds)
         t->callpath = LC_CALLPATH_CALLER; /* too dear */
-    lc_trace_sites(e);
+    if (lc_path_watch.made != NULL)
+        lc_path_watch.made(e);
     return e;
 }
 

@@ -1,7 +1,7 @@
 #include "measure/callpath/reduced.h"
 #include "measure/callpath/python_stack.h"
 #include "measure/core/core.h"
-#include "measure/hot/hot.h"
+#include "measure/callpath/entry_find.h"
 #include "measure/callpath/draft.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/state_write.h"

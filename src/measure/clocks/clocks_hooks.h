@@ -116,26 +116,6 @@ void lc_clocks_file_split_end(struct lc_call *call, MPI_File handle);
 /* The file is closed: what is known of its handle is forgotten. */
 void lc_clocks_file_closed(MPI_File handle);
 
-enum lc_win_sync {
-    LC_WIN_FENCE,
-    LC_WIN_LOCK,
-    LC_WIN_LOCK_ALL,
-    LC_WIN_UNLOCK,
-    LC_WIN_UNLOCK_ALL,
-    LC_WIN_FLUSH,
-    LC_WIN_FLUSH_ALL,
-    LC_WIN_START,
-    LC_WIN_POST,
-    LC_WIN_COMPLETE,
-    LC_WIN_WAIT
-};
-
-struct lc_win_epoch { /* what an operation of enum lc_win_sync was given */
-    int32_t target;   /* -1: none */
-    int32_t assertion;
-    bool shared;
-    MPI_Group group;
-};
 /* A window was made over a communicator. */
 void lc_clocks_win_new(struct lc_call *call, MPI_Win win, struct lc_comm *comm);
 /* MPI_Win_free begins; collective over the window. */

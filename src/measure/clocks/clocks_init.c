@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/timer.h"
+#include "measure/mpi/handle_cache.h"
 #include "measure/mpi/request.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
@@ -25,7 +26,6 @@
 #include "measure/core/core.h"
 #include "measure/core/core_options.h"
 #include "measure/core/mode.h"
-#include "measure/hot/hot.h"
 #include "measure/callpath/loops.h"
 #include "measure/core/thread.h"
 #include "piggyback/match.h"

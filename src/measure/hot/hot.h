@@ -1,13 +1,7 @@
 /* All code that runs once per MPI call. Budget per call, on a machine where rdtsc takes 10 ns: two
  * stamps (20 ns), one thread-local load, the look-up of the call path (3 ns at depth 5, 7 at 15),
  * one row (2 ns); no lock, no allocation, no division, no system call. tests/bench/overhead keeps
- * it true. Everything slow is behind a function marked LC_COLD.
- *
- * The validated cache (the look-up of the call path): an entry holds, besides its key, the places
- * on the stack where return addresses lie (and frame pointers that other frames are found by), and
- * their contents. Equal return address, stack pointer and frame pointer of a frame mean that the
- * next return address lies at the same place; it is compared; so by induction, equal words mean the
- * same call path. The first difference ends the comparison: no place is read that is not proven. */
+ * it true. Everything slow is behind a function marked LC_COLD. */
 #ifndef LC_MEASURE_HOT_HOT_H
 #define LC_MEASURE_HOT_HOT_H
 
@@ -26,8 +20,8 @@
 #include "measure/unwind/bindings.h"
 #include "measure/callpath/budget.h"
 #include "measure/callpath/entry.h"
+#include "measure/callpath/entry_find.h"
 #include "measure/callpath/loops.h"
-#include "measure/callpath/path.h"
 #include "measure/callpath/python_stack.h"
 #include "measure/samples/sampler.h"
 #include "measure/core/thread.h"
@@ -40,41 +34,8 @@
  * false: pass through. */
 bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame);
 
-static inline uint32_t lc_bucket(uint64_t ra, uint64_t frame) {
-    uint64_t mix = lc_hash_key(ra ^ (frame << 7));
-    return (uint32_t)(mix >> 54); /* LC_BUCKETS = 2^10 */
-}
-
-static inline bool lc_differs(const struct lc_check *check, uint64_t frame) {
-    return *(const uint64_t *)(frame + (uint64_t)check->offset) != check->expected;
-}
-
-static inline bool lc_entry_holds(const struct lc_entry *entry, uint64_t frame) {
-    const struct lc_check *check = entry->checks, *end = check + entry->n_checks;
-    for (; check < end; check += LC_CHECKS_AT_ONCE)
-        if (lc_differs(check, frame) || lc_differs(check + 1, frame) ||
-            lc_differs(check + 2, frame) || lc_differs(check + 3, frame))
-            return false;
-    return true;
-}
-
-static inline bool lc_entry_is(const struct lc_entry *entry, uint64_t fn_ctx, uint64_t ra,
-                               uint64_t frame) {
-    return entry->ra == ra && entry->frame == frame && entry->fn_ctx == fn_ctx &&
-           lc_entry_holds(entry, frame);
-}
-
-__attribute__((no_sanitize("address", "thread"))) static inline struct lc_entry *
-lc_entry_find(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t frame) {
-    uint64_t fn_ctx = fn | (uint64_t)lc_context(t) << 32;
-    struct lc_entry *e = t->last->follower; /* programs go in circles: mostly the same again */
-    if (e != NULL && lc_entry_is(e, fn_ctx, ra, frame))
-        return e;
-    for (e = t->buckets[lc_bucket(ra, frame)]; e != NULL; e = e->next)
-        if (lc_entry_is(e, fn_ctx, ra, frame))
-            return t->last->follower = e;
-    return lc_entry_cold(t, fn_ctx, ra, frame, NULL);
-}
+/* After a look-up that was a miss: what it took is the tool's, not the program's nor MPI's. */
+void lc_entry_made(struct lc_call *call);
 
 /* Books the time since the previous event of this thread (rule "Which code": on the longest common
  * prefix of both call paths). */
@@ -90,15 +51,6 @@ static inline void lc_book_gap(struct lc_call *call) {
     if (e->gap_loop[0] != NULL && !lc_loop_count(e->gap_loop[0], call))
         e->gap_loop[0] = NULL;
     call->common = e->gap_common[0];
-}
-
-/* The call begins now; what was done since call->begin is not the program's. */
-static inline void lc_skip_own_work(struct lc_call *call) {
-    uint64_t now = lc_ticks();
-    call->thread->counts.own_ticks += now - call->begin;
-    if (call->mode & LC_MODE_CLOCKS)
-        lc_clocks_skip(call, now - call->begin);
-    call->begin = now;
 }
 
 /* The begin of an event: an MPI call, or a region's begin or end. false: do nothing but forward. */
@@ -157,13 +109,6 @@ static inline bool lc_enter(struct lc_call *call, uint32_t fn, void *frame, void
     atomic_store_explicit(&state->call_begin, call->begin, memory_order_release);
     lc_hook_call_begin(call);
     return true;
-}
-
-static inline struct lc_state_row *lc_row(struct lc_thread *t, struct lc_path *path, uint32_t key) {
-    for (uint32_t i = 0; i < path->n_rows; i++)
-        if (path->rows[i].key == key)
-            return path->rows[i].row;
-    return lc_row_cold(t, path, key);
 }
 
 static inline void lc_row_add(struct lc_state_row *row, uint64_t ticks, uint64_t sent,

@@ -8,12 +8,14 @@
 #include "base/err.h"
 #include "base/timer.h"
 #include "measure/hot/callback.h"
+#include "measure/clocks/own_work.h"
 #include "measure/core/core.h"
 #include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
 #include "measure/core/attached.h"
 #include "measure/callpath/entry.h"
-#include "measure/callpath/path.h"
+#include "measure/callpath/budget.h"
+#include "measure/callpath/call_sites.h"
 #include "measure/callpath/reduced.h"
 #include "measure/samples/sampler.h"
 #include "measure/core/thread.h"
@@ -243,4 +245,16 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     if (mode & LC_MODE_WINDOW)
         lc_trace_window_seen(call);
     return true;
+}
+
+LC_COLD void lc_entry_made(struct lc_call *call) {
+    struct lc_thread *t = call->thread;
+    uint64_t begin = call->begin;
+    t->cold = false;
+    lc_sites_take(t, call->entry, 0); /* from now on a use shows in gap_ticks */
+    lc_skip_own_work(call);
+    if (t->came_back)
+        t->counts.remade_ticks += call->begin - begin;
+    t->came_back = false;
+    lc_budget_rare(call, call->begin - begin);
 }

@@ -66,4 +66,26 @@ struct lc_matched {
     uint64_t clocks[2];
 };
 
+/* What synchronises a window. */
+enum lc_win_sync {
+    LC_WIN_FENCE,
+    LC_WIN_LOCK,
+    LC_WIN_LOCK_ALL,
+    LC_WIN_UNLOCK,
+    LC_WIN_UNLOCK_ALL,
+    LC_WIN_FLUSH,
+    LC_WIN_FLUSH_ALL,
+    LC_WIN_START,
+    LC_WIN_POST,
+    LC_WIN_COMPLETE,
+    LC_WIN_WAIT
+};
+
+struct lc_win_epoch { /* what an operation of enum lc_win_sync was given */
+    int32_t target;   /* -1: none */
+    int32_t assertion;
+    bool shared;
+    MPI_Group group;
+};
+
 #endif

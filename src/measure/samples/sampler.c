@@ -12,7 +12,7 @@
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
 #include "measure/core/core_options.h"
-#include "measure/hot/hot.h"
+#include "measure/clocks/own_work.h"
 #include "measure/core/attached.h"
 #include "measure/callpath/entry.h"
 #include "measure/samples/perf_ring.h"

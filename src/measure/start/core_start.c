@@ -19,6 +19,7 @@
 #include "measure/openmp/doacross.h"
 #include "measure/openmp/tool.h"
 #include "measure/callpath/budget.h"
+#include "measure/callpath/path_watch.h"
 #include "measure/unwind/modules.h"
 #include "measure/unwind/unwind.h"
 #include "measure/hot/user_regions.h"
@@ -26,6 +27,8 @@
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 #include "measure/trace/trace_area.h"
+#include "measure/trace/trace_sites.h"
+#include "measure/clocks/clocks_hooks.h"
 #include "measure/stub/stub.h"
 
 /* Start of the core: options, state, and the slots of the stub. */
@@ -100,6 +103,7 @@ static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_b
     lc_timer_init();
     read_options();
     lc_unwind_init();
+    lc_path_watch = (struct lc_path_watch){lc_clocks_path, lc_clocks_catch_up, lc_trace_sites};
     lc_budget_init(!lc_core.check_paths && !lc_trace_wanted());
     enum lc_err err =
         lc_state_create(lc_trace_wanted() ? lc_trace_buffer_bytes() + ((size_t)4 << 20) : 0);

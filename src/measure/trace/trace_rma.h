@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/clocks/clocks_hooks.h"
+#include "measure/mpi/operations.h"
 
 struct lc_call;
 

@@ -1,6 +1,5 @@
 #define UNW_LOCAL_ONLY
 #include "measure/core/limits.h"
-#include "measure/callpath/entry.h"
 #include "measure/unwind/unwind.h"
 
 #include <libunwind.h>

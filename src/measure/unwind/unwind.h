@@ -5,9 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct lc_check;
-
 enum { LC_FRAMES_MAX = 1024, LC_FRAMES_CACHED = 512, LC_ITEMS_MAX = 128 };
+
+/* A word of the stack that proves a call path. 12 bytes: what is compared on each call is what most
+ * of a remembered path is. */
+struct __attribute__((packed, aligned(4))) lc_check {
+    uint64_t expected;
+    int32_t offset; /* from the wrapper's frame address */
+};
 
 /* Of an activation: a word of the stack and its address. */
 struct lc_mark {
