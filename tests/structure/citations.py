@@ -34,12 +34,13 @@ def sources(root):
             if path.suffix in (".c", ".h", ".py", ".md", ".txt", ".S", ".tsv") and path.is_file():
                 yield path
     yield root / "README.md"
+    yield root / "CONTRIBUTING.md"
 
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     pages = {page: anchors(page) for page in (root / "docs").rglob("*.md")}
-    for page in (root / "README.md", *(root / "tests").rglob("README.md")):
+    for page in (root / "README.md", root / "CONTRIBUTING.md", *(root / "tests").rglob("README.md")):
         pages[page] = anchors(page)
     files = {path.name for top in ("src", "include", "tests", "docs") for path in (root / top).rglob("*") if path.is_file()}
     publications = set(re.findall(r"^\| (\[[^]]+\]) \|", (root / "docs/references.md").read_text(encoding="utf-8"), re.M))
