@@ -112,6 +112,12 @@ static enum lc_err add(const char *file, struct lc_fingerprint ***all, size_t *n
     return err;
 }
 
+/* FILE, or DIR/FILE where several launches are in directories of one; nothing outside of it. */
+static bool is_below(const char *name) {
+    const char *slash = strchr(name, '/');
+    return slash == NULL || (slash != name && strchr(slash + 1, '/') == NULL && *name != '.');
+}
+
 /* Those that bench.json lists. */
 static enum lc_err add_listed(const char *directory, const json_t *jobs,
                               struct lc_fingerprint ***all, size_t *n) {
@@ -121,7 +127,7 @@ static enum lc_err add_listed(const char *directory, const json_t *jobs,
     enum lc_err err = LC_OK;
     for (size_t i = 0; err == LC_OK && (job = json_array_get(jobs, i)) != NULL; i++) {
         const char *name = json_string_value(json_object_get(job, "file"));
-        if (name == NULL || strchr(name, '/') != NULL) {
+        if (name == NULL || !is_below(name)) {
             err =
                 lc_fail(LC_ERR_FORMAT, "bench: %s/bench.json: damaged: job %zu names no file here",
                         directory, i);

@@ -27,6 +27,7 @@ struct beside {
     long ranks;      /* of the program */
     struct lc_fingerprint **alone;
     size_t n_alone, alone_room;
+    json_t *jobs; /* of bench.json of all launches together */
 };
 
 static enum lc_err find_uses(struct beside *b) {
@@ -195,6 +196,24 @@ static void put_operations(const struct beside *b, size_t first, struct lc_strbu
     }
 }
 
+/* What a launch in DIRECTORY/NUMBER has measured, for the list of all of them. */
+static void list_jobs(struct beside *b, const char *launch, size_t number) {
+    struct lc_strbuf file = {0};
+    json_t *job;
+    size_t i;
+    lc_strbuf_printf(&file, "%s/bench.json", launch);
+    json_t *bench = json_load_file(lc_strbuf_get(&file), 0, NULL);
+    json_array_foreach(json_object_get(bench, "jobs"), i, job) {
+        const char *name = json_string_value(json_object_get(job, "file"));
+        lc_strbuf_clear(&file);
+        lc_strbuf_printf(&file, "%zu/%s", number, name != NULL ? name : "");
+        json_object_set_new(job, "file", json_string(lc_strbuf_get(&file)));
+        json_array_append(b->jobs, job);
+    }
+    json_decref(bench);
+    lc_strbuf_free(&file);
+}
+
 /* The operation with its size, and others that go with it, on the ranks and communicators that have
  * it in the program: where these are not all, the others sleep. */
 static enum lc_err measure_some(struct beside *b, size_t first, const struct lc_bench_wishes *each,
@@ -230,8 +249,10 @@ static enum lc_err measure_some(struct beside *b, size_t first, const struct lc_
                     failed != LC_OK ? lc_err_text() : "");
         *code = LC_EXIT_ERROR;
     }
-    if (failed == LC_OK)
+    if (failed == LC_OK) {
+        list_jobs(b, w.output, first + 1);
         err = take(b, result.all, result.n);
+    }
     free(those);
     result.n = 0; /* taken */
     lc_collected_free(&result);
@@ -272,6 +293,7 @@ static enum lc_err measure_all(struct beside *b, const struct lc_bench_wishes *e
     struct lc_strbuf directory = {0};
     LC_TRY(fill_wishes(b, &w));
     enum lc_err err = make_directory(b, each->output, &directory);
+    b->jobs = json_array();
     for (size_t i = 0; i < b->n && err == LC_OK && !lc_bench_interrupted(); i++) {
         if (alone_of(b, &b->uses[i], true) != NULL)
             continue;
@@ -282,6 +304,10 @@ static enum lc_err measure_all(struct beside *b, const struct lc_bench_wishes *e
     }
     if (lc_bench_interrupted())
         *code = LC_EXIT_ERROR;
+    if (err == LC_OK)
+        err = lc_bench_end(lc_strbuf_get(&directory), b->jobs, *code == LC_EXIT_OK);
+    else
+        json_decref(b->jobs);
     if (err == LC_OK)
         lc_say("result: %s", lc_strbuf_get(&directory));
     lc_strbuf_free(&directory);

@@ -430,12 +430,16 @@ static enum lc_err add_waiting(struct uses *u) {
 }
 
 /* Of the pairs that one of the callers is in, the one with most messages; without a table the first
- * caller and the rank behind it. */
+ * caller and a rank beside it. */
 static void find_pair(const struct uses *u, const struct lc_operation_use *use, const json_t *rows,
                       uint32_t pair[2]) {
     double most = -1;
     pair[0] = use->ranks > 0 ? use->rank[0] : 0;
-    pair[1] = use->ranks > 1 ? use->rank[1] : (pair[0] + 1) % u->n_ranks;
+    pair[1] = use->ranks > 1 ? use->rank[1] : pair[0] + 1;
+    if (pair[1] == u->n_ranks) {
+        pair[1] = pair[0];
+        pair[0] = pair[0] > 0 ? pair[0] - 1 : 0;
+    }
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         json_int_t rank = json_integer_value(json_array_get(row, 0));
@@ -448,8 +452,8 @@ static void find_pair(const struct uses *u, const struct lc_operation_use *use, 
             rank >= (json_int_t)u->n_ranks || other >= (json_int_t)u->n_ranks)
             continue;
         most = messages;
-        pair[0] = (uint32_t)rank;
-        pair[1] = (uint32_t)other;
+        pair[0] = (uint32_t)(rank < other ? rank : other);
+        pair[1] = (uint32_t)(rank < other ? other : rank);
     }
 }
 

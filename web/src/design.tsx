@@ -57,14 +57,14 @@ function InView(props: { view: View; keys?: Record<string, string>; children: (n
 function Views(): JSX.Element {
   return (
     <>
-      <InView view="overview">{(nav) => <Overview result={full} nav={nav} />}</InView>
+      <InView view="overview">{(nav) => <Overview result={full} fingerprints={[fingerprint]} nav={nav} />}</InView>
       <InView view="explorer" keys={{ path: "1", metric: "mpi" }}>{(nav) => <Explorer result={full} nav={nav} />}</InView>
       <InView view="timeline" keys={{ window: "0" }}>{(nav) => <Timeline result={full} nav={nav} />}</InView>
       <InView view="causes">{(nav) => <RootCauses result={full} mean={null} nav={nav} />}</InView>
       <InView view="matrix">{(nav) => <Matrix result={full} nav={nav} />}</InView>
       <InView view="about">{() => <About result={full} creator="made up" />}</InView>
       <h2>The same without findings, analysis and trace</h2>
-      <InView view="overview">{(nav) => <Overview result={bare} nav={nav} />}</InView>
+      <InView view="overview">{(nav) => <Overview result={bare} fingerprints={[]} nav={nav} />}</InView>
       <InView view="timeline">{(nav) => <Timeline result={bare} nav={nav} />}</InView>
       <InView view="causes">{(nav) => <RootCauses result={bare} mean={null} nav={nav} />}</InView>
       <InView view="matrix">{(nav) => <Matrix result={bare} nav={nav} />}</InView>

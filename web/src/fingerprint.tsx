@@ -1,12 +1,14 @@
 /** Fingerprints of `latecomer bench`: how long an operation takes, how that is distributed, how it changes from repetition to repetition. */
 import type { JSX } from "preact";
+import { besideUses, isOf } from "./beside";
 import { Axes, along, CATEGORIES, CLASSES, LEFT, ns, RIGHT, upright, WIDTH } from "./fingerprint_axes";
 import { FingerprintCompare, pairOf } from "./fingerprint_compare";
 import { Curves, Phases } from "./fingerprint_phases";
 import { count, percent, visible } from "./format";
-import { Choice, Figure, Legend, Section, Table } from "./parts";
+import { Choice, Figure, Legend, PathText, Section, Table } from "./parts";
+import type { Result } from "./result";
 import { numberKey, type Navigation } from "./state";
-import type { BenchComparison, Fingerprint, HistogramJson, SampledJson } from "./types";
+import type { BenchComparison, BesideUse, Fingerprint, HistogramJson, SampledJson } from "./types";
 
 const withoutOutliers = (f: Fingerprint, i: number): boolean => f.category?.[i] !== "outlier" && f.category?.[i] !== "first" && f.category?.[i] !== "warmup";
 
@@ -307,8 +309,29 @@ export function Sheet(props: { f: Fingerprint; nav: Navigation }): JSX.Element {
 
 export const nameOf = (f: Fingerprint): string => `${visible(f.operation)}, ${count(f.bytes)} bytes, ${f.ranks} rank${f.ranks === 1 ? "" : "s"}`;
 
-export function Fingerprints(props: { all: Fingerprint[]; comparison: BenchComparison | null; nav: Navigation }): JSX.Element {
-  const { all, comparison, nav } = props;
+/** Calls of the programs of this page that this fingerprint was measured for, or is of: what of their time is arrival. */
+function InTheProgram(props: { f: Fingerprint; results: Result[]; nav: Navigation }): JSX.Element | null {
+  type R = { use: BesideUse; result: number };
+  const rows: R[] = props.results.flatMap((r, result) => besideUses(r).filter((use) => isOf(use, props.f)).map((use) => ({ use, result })));
+  const time = (v: number | null | undefined): string => (typeof v === "number" ? ns(v) : "–");
+  if (rows.length === 0) return null;
+  return (
+    <Section title="In the program" note="the same operation there, mean of all calls; more than alone, where all ranks arrive together, is arrival, unless it is no waiting for late ranks: then the machine">
+      <Table<R> name="in-program" rows={rows} most={20} columns={[
+        ...(props.results.length > 1 ? [{ title: "result", cell: (r: R) => visible(props.results[r.result].name), value: (r: R) => props.results[r.result].name }] : []),
+        { title: "call path", cell: (r) => <PathText path={r.use.callpath} />, value: (r) => r.use.callpath },
+        { title: "bytes", cell: (r) => count(r.use.bytes), value: (r) => r.use.bytes, number: true },
+        { title: "calls", cell: (r) => count(r.use.calls), value: (r) => r.use.calls, number: true },
+        { title: "in the program", cell: (r) => time(r.use.program_ns), value: (r) => r.use.program_ns, number: true },
+        { title: "more", cell: (r) => time(r.use.arrival_ns), value: (r) => r.use.arrival_ns, number: true },
+        { title: "waiting", cell: (r) => time(r.use.waiting_ns), value: (r) => r.use.waiting_ns, number: true },
+      ]} />
+    </Section>
+  );
+}
+
+export function Fingerprints(props: { all: Fingerprint[]; results: Result[]; comparison: BenchComparison | null; nav: Navigation }): JSX.Element {
+  const { all, results, comparison, nav } = props;
   const chosen = Math.max(0, Math.min(numberKey(nav.state, "fingerprint", 0), all.length - 1));
   type R = { f: Fingerprint; i: number };
   const f = all[chosen];
@@ -326,7 +349,7 @@ export function Fingerprints(props: { all: Fingerprint[]; comparison: BenchCompa
         { title: "outliers", cell: (r) => percent(r.f.categories?.outlier?.share), value: (r) => r.f.categories?.outlier?.share, number: true },
         { title: "modes", cell: (r) => r.f.modes?.length ?? "", value: (r) => r.f.modes?.length, number: true },
       ]} /></Section>}
-      {f && <>{all.length > 1 && <h2 class="sheet">{nameOf(f)}</h2>}{(Array.isArray(f.warnings) ? f.warnings : []).length > 0 && <ul class="warnings">{(f.warnings as unknown[]).map((w) => <li>{visible(String(w))}</li>)}</ul>}{comparison && pair && <FingerprintCompare comparison={comparison} pair={pair} all={all} />}<Sheet f={f} nav={nav} /></>}
+      {f && <>{all.length > 1 && <h2 class="sheet">{nameOf(f)}</h2>}{(Array.isArray(f.warnings) ? f.warnings : []).length > 0 && <ul class="warnings">{(f.warnings as unknown[]).map((w) => <li>{visible(String(w))}</li>)}</ul>}{comparison && pair && <FingerprintCompare comparison={comparison} pair={pair} all={all} />}<InTheProgram f={f} results={results} nav={nav} /><Sheet f={f} nav={nav} /></>}
     </div>
   );
 }

@@ -43,6 +43,9 @@ function Shifts(props: { pair: BenchPair }): JSX.Element {
   );
 }
 
+/** What says the most first: then variables of the environment and parameters, which differ by the hundred between two MPIs, and libraries. */
+const depth = (key: string): number => (/librar/.test(key) ? 2 : /param|environment|variables/.test(key) ? 1 : 0);
+
 export function FingerprintCompare(props: { comparison: BenchComparison; pair: BenchPair; all: Fingerprint[] }): JSX.Element {
   const { comparison, pair } = props;
   const [a, b] = comparison.sources ?? ["A", "B"];
@@ -62,7 +65,7 @@ export function FingerprintCompare(props: { comparison: BenchComparison; pair: B
           { title: "from", hint: "95 % band of all quantiles together", cell: (q) => change(q.low), value: (q) => q.low, number: true },
           { title: "to", hint: "95 % band of all quantiles together", cell: (q) => change(q.high), value: (q) => q.high, number: true },
         ]} /></>}
-      {(comparison.metadata ?? []).length > 0 && <><h3>Settings that differ</h3><Table name="differences" most={20} rows={comparison.metadata ?? []} columns={[
+      {(comparison.metadata ?? []).length > 0 && <><h3>Settings that differ</h3><Table name="differences" most={20} rows={[...(comparison.metadata ?? [])].sort((x, y) => depth(x.key) - depth(y.key))} columns={[
         { title: "setting", cell: (d) => visible(d.key), value: (d) => d.key },
         { title: "A", cell: (d) => visible(JSON.stringify(d.a) ?? "–"), value: (d) => JSON.stringify(d.a) }, { title: "B", cell: (d) => visible(JSON.stringify(d.b) ?? "–"), value: (d) => JSON.stringify(d.b) },
       ]} /></>}

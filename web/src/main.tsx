@@ -82,7 +82,7 @@ function CurrentView(props: { data: PageData; result: Result | undefined; nav: N
   const view = shownView(data, nav.state);
   if (view === "sweep") return <SweepView all={data.sweeps} />;
   if (view === "guidelines") return <GuidelinesView all={data.guidelines} />;
-  if (view === "fingerprint" || !result) return <Fingerprints all={data.fingerprints} comparison={data.benchComparison} nav={nav} />;
+  if (view === "fingerprint" || !result) return <Fingerprints all={data.fingerprints} results={data.results} comparison={data.benchComparison} nav={nav} />;
   switch (view) {
     case "explorer": return <Explorer result={result} nav={nav} />;
     case "timeline": return <Timeline result={result} nav={nav} />;
@@ -93,7 +93,7 @@ function CurrentView(props: { data: PageData; result: Result | undefined; nav: N
     case "compare": if (data.comparison) return <CompareView comparison={data.comparison} names={[data.results[0].name, data.results[data.results.length - 1].name]} factors={result.profile.factors} />; break;
     default:
   }
-  return <Overview result={result} nav={nav} />;
+  return <Overview result={result} fingerprints={data.fingerprints} nav={nav} />;
 }
 
 function App(props: { data: PageData }): JSX.Element {

@@ -1,12 +1,13 @@
 /** The first view: what is wrong, where, for what reason, and what it costs. */
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { besideUses, isOf } from "./beside";
 import { components, count, percent, ranksText, seconds, visible } from "./format";
 import { Bar, csv, download, Figure, Legend, Lines, ModelChoice, Name, PathText, Section, Source, Table, type Column } from "./parts";
 import { waitMetrics, type Result } from "./result";
 import type { Rows } from "./rows";
 import { waitFirst, type Navigation } from "./state";
-import type { BesideUse, ByRank, FactorText, Factors, Finding, Late, Phase, ResultJson } from "./types";
+import type { BesideUse, ByRank, FactorText, Factors, Finding, Fingerprint, Late, Phase, ResultJson } from "./types";
 
 /** Colours of the factors as in POP's tables: good, fair, poor. */
 export function grade(value: number): string {
@@ -335,8 +336,10 @@ export function lateByFunction(late: Late[], rows: Rows): Late[] {
 }
 
 /** Operations of the program beside the same measured alone, where `latecomer bench --of` has been. */
-function BesideAlone(props: { result: Result }): JSX.Element | null {
-  const rows = (props.result.beside?.callpaths ?? []).filter((c) => typeof c === "object" && c !== null && typeof c.callpath === "string");
+function BesideAlone(props: { result: Result; fingerprints: Fingerprint[]; nav: Navigation }): JSX.Element | null {
+  const rows = besideUses(props.result);
+  const sheet = (c: BesideUse): number => props.fingerprints.findIndex((f) => isOf(c, f));
+  const alone = (c: BesideUse): string => time(c.alone_median_ns) + (c.with ? ` with ${c.with}` : "");
   const time = (ns: number | null | undefined): string => (typeof ns === "number" ? seconds(ns * 1e-9) : "–");
   if (rows.length === 0) return null;
   return (
@@ -347,7 +350,7 @@ function BesideAlone(props: { result: Result }): JSX.Element | null {
         { title: "ranks", cell: (c) => count(c.members), value: (c) => c.members, number: true },
         { title: "calls", cell: (c) => count(c.calls), value: (c) => c.calls, number: true },
         { title: "in the program", cell: (c) => time(c.program_ns), value: (c) => c.program_ns, number: true },
-        { title: "alone", cell: (c) => time(c.alone_median_ns) + (c.with ? ` with ${c.with}` : ""), value: (c) => c.alone_median_ns, number: true },
+        { title: "alone", cell: (c) => (sheet(c) >= 0 ? <a href={props.nav.link("fingerprint", { fingerprint: sheet(c) })}>{alone(c)}</a> : alone(c)), value: (c) => c.alone_median_ns, number: true },
         { title: "more", cell: (c) => time(c.arrival_ns), value: (c) => c.arrival_ns, number: true },
         { title: "waiting", cell: (c) => time(c.waiting_ns), value: (c) => c.waiting_ns, number: true },
       ]} />
@@ -355,7 +358,7 @@ function BesideAlone(props: { result: Result }): JSX.Element | null {
   );
 }
 
-export function Overview(props: { result: Result; nav: Navigation }): JSX.Element {
+export function Overview(props: { result: Result; fingerprints: Fingerprint[]; nav: Navigation }): JSX.Element {
   const { result, nav } = props;
   const { json, factors } = result.profile;
   const late = lateByFunction(json.result.late ?? [], result.profile.rows).slice(0, 6);
@@ -365,7 +368,7 @@ export function Overview(props: { result: Result; nav: Navigation }): JSX.Elemen
         <Warnings result={result} />
         <Findings result={result} nav={nav} />
         <Heaviest result={result} nav={nav} />
-        <BesideAlone result={result} />
+        <BesideAlone result={result} fingerprints={props.fingerprints} nav={nav} />
         <Phases result={result} />
         <Iterations json={json.result} />
       </div>

@@ -424,6 +424,8 @@ export interface BesideUse {
   calls?: number;
   program_ns?: number;
   waiting_ns?: number | null;
+  comm?: string;
+  alone_bytes?: number | null;
   alone_ranks?: number | null;
   with?: string | null;
   alone_median_ns?: number | null;

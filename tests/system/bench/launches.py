@@ -218,7 +218,9 @@ def beside():
     check(all(p["comm"] == "0-1" and (p["arrival_ns"] is None) == (p["with"] is not None) for p in paths.values()), f"--of: {paths}")
     check([name for name, p in paths.items() if not p["comm_known"]] and all(p["comm_known"] != (name in ("MPI_Send", "MPI_Recv", "MPI_Put")) for name, p in paths.items()),
           f"--of: who is in which communicator: {paths}")
-    check(os.listdir(f"{SCRATCH}/late/bench") == ["1"], "--of: all of one size in one launch")
+    check(sorted(os.listdir(f"{SCRATCH}/late/bench")) == ["1", "bench.json"], "--of: all of one size in one launch")
+    listed = bench("show", "late/bench")
+    check(listed.returncode == 0 and len(listed.stdout.splitlines()) == 20, f"--of: its directory shown: {listed.stdout} {listed.stderr}")
     with open(f"{SCRATCH}/late/bench/1/MPI_Scan-64.fingerprint.json", encoding="utf-8") as file:
         check(json.load(file)["mpi"]["name"] == {"openmpi": "Open MPI", "mpich": "MPICH"}[FLAVOUR], "--of: the MPI of the program")
     shown = subprocess.run([LATECOMER, "show", "--json", "late"], capture_output=True, text=True, cwd=SCRATCH, timeout=patience(100), check=False)

@@ -121,7 +121,9 @@ GUIDELINES = {"format": "latecomer-guidelines", "version": 1, "rounds": 10, "rou
     {"operation": "MPI_Scan", "mock_up": "MPI_Iscan", "bytes": 8, "ratio": 1.0, "ratio_ci": [None, None], "violated": False, "holds": False}, 7]}
 BESIDE = {"format": "latecomer-beside", "version": 1, "ranks": 4, "callpaths": [
     {"callpath": "main/solve/MPI_Allreduce", "operation": "MPI_Allreduce", "bytes": 8, "members": 4, "calls": 400, "program_ns": 14000, "waiting_ns": 10200, "alone_ranks": 4,
-     "alone_median_ns": 3100, "arrival_ns": 10900}, {"callpath": "main/MPI_Bcast", "operation": "MPI_Bcast"}, 7]}
+     "alone_median_ns": 3100, "arrival_ns": 10900}, {"callpath": "main/MPI_Bcast", "operation": "MPI_Bcast"},
+    {"callpath": "main/MPI_Bcast", "operation": "MPI_Bcast", "bytes": 7, "members": 4, "calls": 30, "program_ns": 9000, "waiting_ns": 2000, "comm": "0-3",
+     "alone_bytes": 8, "alone_median_ns": 1000, "arrival_ns": 8000}, 7]}
 
 
 def launches():
@@ -200,7 +202,7 @@ def results():
         ("launches", ["sweep", "guidelines/guidelines.json"], {"only": ["sweep", "guidelines"], "title": "Variants", "says": {
             "sweep": ["2–3 mpi=mpich 1.50 µs +50.0 % (+25.0 % to +75.0 %)", "90 times (1.25 to 500)", "pml=<b>bold</b>: it ended early", "reading counters, of repetitions that do not count 12.5 % 50.0 % 9"],
             "guidelines": ["1 of 3 guidelines violated", "violated MPI_Allreduce 8 192 itself in two halves 12.0 µs 6.00 µs 6.00 µs +100.0 % (+50.0 % to +150.0 %)", "holds MPI_Allreduce 8 Reduce and Bcast"]}}),
-        ("all kinds", ["lammps-4", "imported", "sweep"], {"views": ["fingerprint", "sweep"]}),
+        ("all kinds", ["lammps-4", "imported", "sweep"], {"views": ["fingerprint", "sweep"], "says": {"fingerprint": ["In the program", "main / MPI_Bcast 7 30 9.00 µs 8.00 µs 2.00 µs"]}}),
         ("killed", ["killed"], {"text": "not measured to its end"}),
         ("damaged", ["damaged"], {}),
         ("empty", ["empty.cubex"], {}),
