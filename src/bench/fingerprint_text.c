@@ -449,6 +449,7 @@ static void print_samples(const struct lc_fingerprint *f, const struct lc_bench_
     const json_t *samples = json_object_get(f->about, "samples"),
                  *paths = json_object_get(samples, "callpaths"), *one;
     size_t shown = 0;
+    bool unnamed = false;
     if (json_array_size(paths) == 0)
         return;
     heading(page, "Where the operation spends its time", "(samples; with the library)");
@@ -464,6 +465,7 @@ static void print_samples(const struct lc_fingerprint *f, const struct lc_bench_
         fprintf(page->out, "  %5.1f %% %s %-4.1f %*s%-*s", 100 * share, page->utf8 ? "±" : "+-",
                 100 * json_number_value(json_object_get(one, "error")), 2 * depth, "",
                 NAME - 2 * depth, lc_strbuf_get(&shown_name));
+        unnamed = unnamed || strstr(name, "+0x") != NULL;
         lc_strbuf_clear(&shown_name);
         lc_put_printable(&shown_name, file != NULL ? file : "");
         fprintf(page->out, " %s\n", lc_strbuf_get(&shown_name));
@@ -477,6 +479,10 @@ static void print_samples(const struct lc_fingerprint *f, const struct lc_bench_
     if (lost > 0)
         fprintf(page->out, "; %lld more found no room", lost);
     fputc('\n', page->out);
+    if (unnamed)
+        fputs("  +0x..: a function that begins there; its library has no symbols, those for "
+              "debugging would name it\n",
+              page->out);
 }
 
 /* What was asked for and is not available: a line each. */

@@ -301,9 +301,14 @@ static void remove_table(const char *directory) {
     lc_strbuf_free(&file);
 }
 
+/* A function without a symbol is named by where it begins, so that its shares are in one line. */
 static bool function_at(void *context, const char *file, uint64_t address, struct lc_strbuf *name) {
     struct lc_symbol symbol;
-    if (lc_symbols_function(context, file, "", address, &symbol) != LC_OK || !symbol.known)
+    uint64_t begin;
+    if (lc_symbols_function(context, file, "", address, &symbol) != LC_OK)
+        return false;
+    if (!symbol.known && (!lc_symbols_begin(context, file, "", address, &begin) ||
+                          lc_symbols_function(context, file, "", begin, &symbol) != LC_OK))
         return false;
     lc_strbuf_puts(name, symbol.name);
     return true;

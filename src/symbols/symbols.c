@@ -431,6 +431,58 @@ enum lc_err lc_symbols_function(struct lc_symbols *symbols, const char *path, co
     return LC_OK;
 }
 
+/* .eh_frame_hdr: 4 bytes of encodings (here those that linkers write), where .eh_frame is, how many
+ * functions there are, and of each, ascending, where it begins, from the section on, and where its
+ * rules are: 4 bytes each. */
+enum { HEADER_BYTES = 12, ENTRY_BYTES = 8 };
+static const unsigned char header_begin[4] = {1, 0x1b, 0x03, 0x3b};
+
+static int64_t begin_in(const Elf_Data *data, uint64_t address, size_t i) {
+    int32_t from_section;
+    memcpy(&from_section, (const char *)data->d_buf + HEADER_BYTES + i * ENTRY_BYTES,
+           sizeof from_section);
+    return (int64_t)address + from_section;
+}
+
+/* The table of where functions begin, and its address; NULL: none that is understood. */
+static Elf_Data *find_begins(const struct module *module, uint64_t *address, uint32_t *n) {
+    GElf_Addr unused;
+    size_t names;
+    Elf *elf = dwfl_module_getelf(module->handle, &unused);
+    if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
+        return NULL;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+        GElf_Shdr header;
+        const char *name =
+            gelf_getshdr(section, &header) != NULL ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (name == NULL || strcmp(name, ".eh_frame_hdr") != 0)
+            continue;
+        Elf_Data *data = elf_rawdata(section, NULL);
+        if (data == NULL || data->d_buf == NULL || data->d_size < HEADER_BYTES ||
+            memcmp(data->d_buf, header_begin, sizeof header_begin) != 0)
+            return NULL;
+        memcpy(n, (const char *)data->d_buf + HEADER_BYTES - sizeof *n, sizeof *n);
+        *address = header.sh_addr;
+        return (data->d_size - HEADER_BYTES) / ENTRY_BYTES >= *n ? data : NULL;
+    }
+    return NULL;
+}
+
+bool lc_symbols_begin(struct lc_symbols *symbols, const char *path, const char *build_id,
+                      uint64_t offset, uint64_t *begin) {
+    uint32_t id, n;
+    uint64_t address;
+    if (find_module(symbols, path, build_id, &id) != LC_OK || symbols->modules[id].handle == NULL)
+        return false;
+    const Elf_Data *data = find_begins(&symbols->modules[id], &address, &n);
+    size_t behind =
+        data != NULL ? LC_FIRST_WHERE(i, 0, n, begin_in(data, address, i) > (int64_t)offset) : 0;
+    if (behind == 0)
+        return false;
+    *begin = (uint64_t)begin_in(data, address, behind - 1);
+    return true;
+}
+
 enum lc_err lc_symbols_line(struct lc_symbols *symbols, const char *path, const char *build_id,
                             uint64_t offset, const char **file, int64_t *line) {
     uint32_t id;

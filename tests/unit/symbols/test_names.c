@@ -77,6 +77,10 @@ static void separate_file(void **state) {
         assert_int_equal(lc_symbols_new(&symbols), LC_OK);
         assert_int_equal(lc_symbols_function(symbols, program, "", offset, &symbol), LC_OK);
         assert_int_equal(symbol.known, there);
+        uint64_t begin = 0; /* is known without symbols, too */
+        assert_true(lc_symbols_begin(symbols, program, "", offset + 9, &begin));
+        assert_int_equal(begin, offset);
+        assert_false(lc_symbols_begin(symbols, program, "", 0, &begin));
         if (there)
             assert_string_equal(symbol.name, "separate_file");
         lc_symbols_free(symbols);
