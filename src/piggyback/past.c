@@ -69,15 +69,33 @@ static uint64_t inside(uint64_t begin, uint64_t end, uint64_t ticks, uint64_t fr
 
 /* ---- when both were in the same operation last */
 
+/* Both were in the operation at `since` until the first of them left it: the one that waited at
+ * `left`, and the other one not before its own wait in that call was over, if it had one. */
+static uint64_t parted(const struct lc_waited *w) {
+    const struct lc_past *other = w->late_waited ? w->own : w->late;
+    struct lc_past_wait x;
+    if (other == NULL || w->left <= w->since)
+        return w->since;
+    uint64_t n = atomic_load_explicit(&other->n_waits, memory_order_acquire);
+    for (uint32_t look = 0; look < w->looks && n > 0 && lc_past_wait_get(other, --n, &x); look++) {
+        if (x.end <= w->since)
+            break;
+        if (x.begin <= w->since)
+            return x.end < w->left ? x.end : w->left;
+    }
+    return w->since;
+}
+
 /* As far as the waits of both tell: the late rank waited for this one, or both for the same. */
 static uint64_t met(const struct lc_waited *w) {
     struct lc_past_wait theirs, mine = {.end = UINT64_MAX};
+    uint64_t since = parted(w);
     uint64_t n = atomic_load_explicit(&w->late->n_waits, memory_order_acquire);
     uint64_t n_own =
         w->own != NULL ? atomic_load_explicit(&w->own->n_waits, memory_order_relaxed) : 0;
     for (uint32_t look = 0; look < w->looks && n > 0 && lc_past_wait_get(w->late, --n, &theirs);
          look++) {
-        if (theirs.end <= w->since)
+        if (theirs.end <= since)
             break;
         if (theirs.end > w->begin)
             continue;
@@ -90,7 +108,7 @@ static uint64_t met(const struct lc_waited *w) {
             mine.late_rank == theirs.late_rank)
             return theirs.end;
     }
-    return w->since;
+    return since;
 }
 
 /* ---- the excess of the late rank, per call path */

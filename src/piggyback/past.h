@@ -75,12 +75,21 @@ struct lc_origins {
     uint64_t rest, rest_indirect; /* ticks of origins that had no room, or that nobody knows */
 };
 
+/* Two ranks were in the same operation: one waited until `release` for the other one to come, and
+ * left it at `left`. */
+struct lc_met {
+    _Atomic uint64_t release, left;
+};
+
 /* Rank `me` waited from `begin` on for `late_rank`, which came at `release` after it was in
  * `late_node`. */
 struct lc_waited {
     const struct lc_past *late, *own; /* NULL: nothing is known */
     uint32_t me, late_rank, late_node;
-    uint64_t since; /* both were in the same operation then */
+    uint64_t
+        since;     /* both were in the same operation then: when the one that waited was released */
+    uint64_t left; /* and when that one left it; 0: not known */
+    bool late_waited; /* that one is the late rank, not `me` */
     uint64_t begin, release;
     uint32_t looks; /* entries of each kind that are looked at, at most */
     uint64_t same;  /* times that differ by less are one */

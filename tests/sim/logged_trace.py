@@ -37,7 +37,7 @@ class LoggedTrace(oracle.Trace):
         made = oracle.Call(call.place, call.path, call.function.lower(), True, call.begin, index)
         made.lv, made.before = call.end, call.before
         if call.function in ("MPI_Init", "MPI_Finalize"):
-            made.lv = call.begin + round(1e9 * self.times[call.key][call.rank])
+            made.lv = call.begin + round(1e9 * self.times[call.key].get(call.rank, 0))
         self.of[call] = made
         for depth in range(1, len(call.path) + 1):
             self.visits[call.path[:depth]][call.place] += 1
@@ -94,6 +94,17 @@ class LoggedTrace(oracle.Trace):
             member = self.members[run.requests[call.rank, rest[0]]][call.rank]
             member.wait_call, member.wait_start, member.end = made, made.en, made.lv
             made.completions.append(("nbc", member))
+
+
+def delay_costs(run, times):
+    """(rank, call path) -> ns that waiting cost that began there, short-term and long-term, by the model `wait-first`."""
+    costs = defaultdict(float)
+    for name, metric in metrics(run, times).items():
+        if name.startswith("delay_") and name.endswith("_waitfirst"):
+            for path, row in metric["callpaths"].items():
+                for rank, seconds in enumerate(row):
+                    costs[rank, path] += 1e9 * seconds
+    return costs
 
 
 def metrics(run, times):

@@ -135,7 +135,7 @@ struct lc_clk {
     uint64_t cost_rest, cost_rest_indirect; /* ticks of waiting without a row */
     uint64_t past_ticks;  /* shorter waits and stretches of work are not looked into */
     struct lc_past *past; /* of this process' first thread; NULL: no room */
-    uint64_t *met;        /* in the area */
+    struct lc_met *met;   /* in the area */
     /* all ranks were in a collective then; before that (its wait is not booked yet) */
     uint64_t met_all, met_before;
     struct lc_past **pasts; /* by rank: the remote ones, of other nodes; NULL: none yet */

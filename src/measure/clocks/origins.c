@@ -13,7 +13,6 @@
 #include "measure/callpath/entry.h"
 #include "piggyback/area.h"
 #include "piggyback/blame.h"
-#include "piggyback/past.h"
 
 /* Looking costs about 40 ns an entry of another core's memory: not more than a tenth of what was
  * waited. */
@@ -50,15 +49,20 @@ static const struct lc_past *past_of(uint32_t rank) {
     return at != 0 ? lc_area_at(area, at) : NULL;
 }
 
-/* When a rank waited for this one last; 0: not known. */
-static uint64_t met_by(uint32_t rank) {
+/* When a rank waited for this one last; 0: not known. Of one that is writing it just now both
+ * times need not belong together: the earlier release counts, which is before it left. */
+static uint64_t met_by(uint32_t rank, uint64_t *left) {
     const struct lc_area *area = &lc_clk.areas[rank];
+    *left = 0;
     if (area->head == NULL)
         return met_far != NULL ? met_far[rank] : 0;
     uint64_t at = atomic_load_explicit(&area->head->met, memory_order_acquire);
-    return at != 0 ? atomic_load_explicit((_Atomic uint64_t *)lc_area_at(area, at) + lc_clk.rank,
-                                          memory_order_relaxed)
-                   : 0;
+    if (at == 0)
+        return 0;
+    const struct lc_met *met = (const struct lc_met *)lc_area_at(area, at) + lc_clk.rank;
+    uint64_t release = atomic_load_explicit(&met->release, memory_order_relaxed);
+    *left = atomic_load_explicit(&met->left, memory_order_relaxed);
+    return release;
 }
 
 static void add_cost(uint64_t key, uint32_t late_thread, uint64_t direct, uint64_t indirect,
@@ -80,9 +84,23 @@ static void add_cost(uint64_t key, uint32_t late_thread, uint64_t direct, uint64
                                                        .squares = squares});
 }
 
-static void latest_until(uint64_t *since, uint64_t time, uint64_t until) {
-    if (time > *since && time <= until)
-        *since = time;
+/* left: by the rank that waited, 0: not known. */
+static void meet(struct lc_waited *w, uint64_t release, uint64_t left, bool late_waited) {
+    if (release <= w->since || release > w->begin)
+        return;
+    w->since = release;
+    w->left = left;
+    w->late_waited = late_waited;
+}
+
+void lc_clk_origins_note(const struct lc_candidate *c) {
+    uint64_t key = (uint64_t)c->late_rank << 32 | c->late_node;
+    lc_past_add_wait(lc_clk.past, &(struct lc_past_wait){.begin = c->begin,
+                                                         .end = c->begin + c->ticks,
+                                                         .ticks = c->ticks,
+                                                         .late_rank = c->late_rank,
+                                                         .n = 1,
+                                                         .causes = {{key, c->ticks}}});
 }
 
 LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, uint64_t ticks) {
@@ -99,10 +117,13 @@ LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, u
                           .release = c->begin + c->ticks,
                           .looks = (uint32_t)lc_min(looks + LEAST_LOOKS, LOOKS),
                           .same = lc_clk.backlog ? lc_clk.slow_ticks : 0};
-    latest_until(&w.since, lc_clk.met[c->late_rank], c->begin);
-    latest_until(&w.since, met_by(c->late_rank), c->begin);
-    latest_until(&w.since, lc_clk.met_before, c->begin);
-    latest_until(&w.since, lc_clk.met_all, c->begin);
+    const struct lc_met *met = &lc_clk.met[c->late_rank];
+    uint64_t left, release = met_by(c->late_rank, &left);
+    meet(&w, atomic_load_explicit(&met->release, memory_order_relaxed),
+         atomic_load_explicit(&met->left, memory_order_relaxed), false);
+    meet(&w, release, left, true);
+    meet(&w, lc_clk.met_before, 0, false);
+    meet(&w, lc_clk.met_all, 0, false);
     lc_past_origins(&w, &origins);
     lc_past_entry(&w, &origins, &entry);
     lc_past_add_wait(lc_clk.past, &entry);
@@ -144,8 +165,7 @@ void lc_clk_origins_met(struct lc_clk_thread *k) {
     if (c->ranks != NULL)
         for (uint32_t i = 0; i < c->log.n; i++)
             if (c->ranks[i] >= 0)
-                atomic_store_explicit((_Atomic uint64_t *)lc_clk.met + c->ranks[i], k->met_at,
-                                      memory_order_relaxed);
+                lc_clk_origins_put_met((uint32_t)c->ranks[i], k->met_at, 0);
 }
 
 static LC_COLD void log_work(uint64_t from, uint64_t until, uint32_t node) {
@@ -328,7 +348,7 @@ uint32_t lc_clk_origins_pack(int32_t to, uint64_t *words) {
         return 0;
     if (to >= 0) {
         after = sent_until[to] > after ? sent_until[to] : after;
-        met = lc_clk.met[to];
+        met = atomic_load_explicit(&lc_clk.met[to].release, memory_order_relaxed);
         sent_until[to] = lc_clk.threads->l.last;
     }
     uint32_t n_waits = newest_waits(after, waits), n_work = newest_work(after, work);

@@ -10,24 +10,36 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/contexts.h"
-#include "measure/core/core.h"
 #include "measure/callpath/loops.h"
+#include "measure/core/core.h"
+#include "piggyback/past.h"
 
 void lc_clk_origins_init(void); /* when memory of the node and thresholds are known */
+
+/* Notes a wait that is too short to be traced back, for a root or in a scan: who waited there for
+ * the same rank was in the same operation. With lc_clk.lock held. */
+void lc_clk_origins_note(const struct lc_candidate *c);
 
 /* A wait that is long enough. */
 void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, uint64_t ticks);
 
+static inline void lc_clk_origins_put_met(uint32_t rank, uint64_t release, uint64_t left) {
+    struct lc_met *met = &lc_clk.met[rank];
+    atomic_store_explicit(&met->release, release, memory_order_relaxed);
+    atomic_store_explicit(&met->left, left, memory_order_relaxed);
+}
+
 /* Costs of a wait of the first thread that was just booked in `node`; ticks: so much of it (the
- * rest was booked before). With lc_clk.lock held. */
-static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate *c,
-                                       uint64_t ticks) {
+ * rest was booked before); left: when it left the call, 0: not known. With lc_clk.lock held. */
+static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate *c, uint64_t ticks,
+                                       uint64_t left) {
     if (lc_unlikely(lc_clk.past == NULL || c->late_rank >= lc_clk.size))
         return;
     if (lc_unlikely(c->ticks >= lc_clk.past_ticks))
         lc_clk_origins_trace(node, c, ticks);
-    atomic_store_explicit((_Atomic uint64_t *)lc_clk.met + c->late_rank, c->begin + c->ticks,
-                          memory_order_relaxed);
+    else if (c->kind == LC_MEASURED_LATEBROADCAST || c->kind == LC_MEASURED_EARLYSCAN)
+        lc_clk_origins_note(c);
+    lc_clk_origins_put_met(c->late_rank, c->begin + c->ticks, left);
 }
 
 /* Before the tables of all ranks are added up: waits that were not traced back cost whom they

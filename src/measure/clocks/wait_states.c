@@ -56,7 +56,7 @@ void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_
     if (c->ticks > 0 && c->late_rank < lc_clk.size)
         lc_pairs_waited(&lc_clk.pairs, c->late_rank, c->ticks);
     if (lc_likely(k == lc_clk.threads))
-        lc_clk_origins_book(path->node, c, c->ticks);
+        lc_clk_origins_book(path->node, c, c->ticks, k->l.last);
     lc_clk_unlock();
 }
 
@@ -114,7 +114,7 @@ bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidat
     if (c->late_rank < lc_clk.size)
         lc_pairs_waited(&lc_clk.pairs, c->late_rank, more);
     if (w->thread == lc_clk.threads->index)
-        lc_clk_origins_book(w->node, c, more);
+        lc_clk_origins_book(w->node, c, more, 0);
     return true;
 }
 

@@ -182,8 +182,31 @@ static void bounded_and_conserved(void **state) {
     }
 }
 
+/* Rank LATE was in that call for longer than ME's wait for it took: it waited there, for rank 5, until
+ * ME left it or it did. */
+static void what_a_call_still_waits_for_is_before_the_next(void **state) {
+    (void)state;
+    for (uint64_t left = 0; left <= 900; left += 300) {
+        struct lc_past *late = make(8, 8), *own = make(8, 8);
+        struct lc_origins origins;
+        struct lc_waited w = question(late, own);
+        waited(late, 100, 600, 5, (struct lc_past_cause){KEY(5, F), 500},
+               (struct lc_past_cause){0, 0});
+        w.since = 200;
+        w.left = left;
+        lc_past_origins(&w, &origins);
+        const struct lc_origin *inherited = find(&origins, KEY(5, F));
+        uint64_t wanted = left == 0 ? 400 : left == 300 ? 300 : 0;
+        assert_int_equal(inherited != NULL ? inherited->indirect : 0, wanted);
+        assert_int_equal(sum(&origins), 1000);
+        free(late);
+        free(own);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_call_still_waits_for_is_before_the_next),
         cmocka_unit_test(without_a_past_it_is_the_late_rank),
         cmocka_unit_test(waiting_then_excess),
         cmocka_unit_test(more_inherited_than_waited),
