@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/plural.h"
+#include "base/strbuf.h"
 #include "report/cores.h"
 #include "report/exact_gain.h"
 #include "report/finding_kinds.h"
@@ -276,7 +277,25 @@ static enum lc_err find_variability(struct lc_search *search) {
     return LC_OK;
 }
 
-/* Slow iterations of the longest loop that was found in the run. */
+/* "no. 7 of 300", "no. 7 to 9 of 300"; of another function than where the finding is: whose loop. */
+static void put_numbers(const struct lc_search *search, const json_t *loop, const json_t *worst,
+                        const struct lc_finding *finding, struct lc_strbuf *out) {
+    const char *path = json_string_value(json_object_get(loop, "callpath"));
+    uint32_t home = path != NULL ? lc_view_find(search->view, path) : LC_NONE;
+    lc_strbuf_printf(out, "no. %.0f", number(worst, "from"));
+    if (number(worst, "from") != number(worst, "to"))
+        lc_strbuf_printf(out, " to %.0f", number(worst, "to"));
+    lc_strbuf_printf(out, " of %.0f", number(loop, "count"));
+    if (home != LC_NONE && home != finding->path)
+        lc_strbuf_printf(out, " in %.40s", search->view->paths[home].name);
+    lc_strbuf_printf(out, " took %.3g times the median", number(worst, "times_median"));
+    if (finding->n_ranks > 0)
+        lc_strbuf_printf(out, "; rank %d worked longest%s", finding->ranks[0],
+                         home != finding->path ? ", here" : "");
+}
+
+/* Slow iterations of the longest loop that was found in the run: at the code that took longer there
+ * than in other iterations, else at the loop. */
 static enum lc_err find_slow_iterations(struct lc_search *search) {
     const json_t *loop = NULL, *worst;
     size_t i;
@@ -295,7 +314,10 @@ static enum lc_err find_slow_iterations(struct lc_search *search) {
     double all = 0.0;
     json_array_foreach(json_object_get(loop, "outliers"), i, one) all += number(one, "excess_s");
     finding.severity_s = excess * (double)search->n_ranks;
-    finding.path = path != NULL ? lc_view_find(search->view, path) : LC_NONE;
+    const char *code = json_string_value(json_object_get(worst, "callpath"));
+    finding.path = code != NULL ? lc_view_find(search->view, code) : LC_NONE;
+    if (finding.path == LC_NONE && path != NULL)
+        finding.path = lc_view_find(search->view, path);
     finding.gain_s = finding.gain_low_s = excess;
     finding.gain_high_s = all;
     finding.gain_by = "these iterations as fast as the median";
@@ -303,19 +325,10 @@ static enum lc_err find_slow_iterations(struct lc_search *search) {
         finding.ranks[0] = (int32_t)json_integer_value(rank);
         finding.n_ranks = 1;
     }
-    if (number(worst, "from") == number(worst, "to"))
-        snprintf(finding.detail, sizeof finding.detail,
-                 "no. %.0f of %.0f took %.3g times the median", number(worst, "from"),
-                 number(loop, "count"), number(worst, "times_median"));
-    else
-        snprintf(finding.detail, sizeof finding.detail,
-                 "no. %.0f to %.0f of %.0f took %.3g times the median", number(worst, "from"),
-                 number(worst, "to"), number(loop, "count"), number(worst, "times_median"));
-    if (json_is_integer(rank)) {
-        size_t length = strlen(finding.detail);
-        snprintf(finding.detail + length, sizeof finding.detail - length,
-                 "; rank %d worked longest", finding.ranks[0]);
-    }
+    struct lc_strbuf detail = {0};
+    put_numbers(search, loop, worst, &finding, &detail);
+    snprintf(finding.detail, sizeof finding.detail, "%s", lc_strbuf_get(&detail));
+    lc_strbuf_free(&detail);
     return lc_finding_add(search, &finding);
 }
 

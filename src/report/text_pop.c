@@ -522,12 +522,17 @@ static void print_loop(const struct lc_text *text, const json_t *loop) {
     print_outliers(text, loop);
 }
 
+static void say_no_loop(const struct lc_text *text) {
+    const json_t *loops = json_object_get(text->pop, "iterations");
+    if (json_is_array(loops) && json_array_size(loops) == 0)
+        fputs("  no loop of 10 iterations or more was found\n", text->out);
+}
+
 /* Loops found without annotation, the longest first. */
 static void print_loops(const struct lc_text *text) {
     const json_t *loops = json_object_get(text->pop, "iterations");
     size_t n = json_array_size(loops), at = SIZE_MAX;
-    if (json_is_array(loops) && n == 0)
-        fputs("  no loop of 10 iterations or more was found\n", text->out);
+    say_no_loop(text);
     for (size_t told = 0; told < n && told < MOST_LOOPS; told++) {
         const json_t *loop = next_phase(loops, at, &at);
         if (loop == NULL || get(loop, "elapsed_s") < 0.01 * get(text->pop, "elapsed_s"))
@@ -584,4 +589,5 @@ void lc_text_pop_bars(const struct lc_text *text) {
         fputc('\n', text->out);
         lc_strbuf_free(&drawn);
     }
+    say_no_loop(text);
 }

@@ -170,9 +170,14 @@ shown = run("show", "--full", "looped")
 check("loop in main/work, found by recurring calls: 300 iterations in 900 ms, from 100 ms on: efficiency 80.0 %" in shown
       and "warm-up: the first 2 iterations take longer" in shown and "iterations 211 to 230 took 1.8 times the median, 160 ms more in all; rank 3 worked longest" in shown,
       f"a loop:\n{shown}")
+# Code below that took longer there: the finding is at that code, and says whose loop it is.
+looped["pop"]["iterations"][0].update(callpath="main", outliers=[{"from": 7, "to": 7, "times_median": 17, "excess_s": 0.16, "rank": 2, "callpath": "main/work"}])
+is_close(findings("looped_below", looped)[0], kind="variability", callpath="main/work", ranks=[2],
+         text="iterations differ: no. 7 of 300 in main took 17 times the median; rank 2 worked longest, here")
 looped["pop"]["iterations"] = []
 make(looped, "unlooped/profile.cubex")
-check("no loop of 10 iterations or more was found" in run("show", "--full", "unlooped"), "no loop")
+for screen in ["--full"], []:
+    check(run("show", *screen, "unlooped").count("no loop of 10 iterations or more was found") == 1, f"no loop: {screen}")
 clocks = findings("clocks", result([1.0] * 4, [0.0] * 4, [1.0] * 4, piggyback={"order_violations": 3}, clock_error_s=1e-5))
 check([f["kind"] for f in clocks] == ["clock_violations"] and "3 events come before their cause, by up to 10 us" in clocks[0]["text"], f"{clocks}")
 dead = findings("dead", dict(LATE, meta=dict(LATE["meta"], complete=False, ending="signal 9")), (3, 3.0))
