@@ -37,8 +37,10 @@ static OTF2_CallbackCode on_attribute(void *user, OTF2_AttributeRef id, OTF2_Str
                                       OTF2_StringRef description, OTF2_Type type) {
     (void)description;
     struct lc_defs *defs = ((struct lc_def_raw *)user)->defs;
-    if (type == OTF2_TYPE_UINT64 && strcmp(lc_defs_text(defs, name), LC_LEFT_OUT_ATTRIBUTE) == 0)
+    if (type == OTF2_TYPE_UINT64 && strcmp(lc_defs_text(defs, name), LC_LEFT_OUT_ATTRIBUTE) == 0) {
         defs->left_out = id;
+        defs->trace->numbered = true;
+    }
     return OTF2_CALLBACK_SUCCESS;
 }
 

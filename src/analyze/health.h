@@ -39,8 +39,8 @@
       "skipped")                                                                                   \
     X(RECV_UNMATCHED, "message received but never sent", "messages received but never sent",       \
       "skipped")                                                                                   \
-    X(OUTSIDE_WINDOW, "message with one end outside of the window that was traced",                \
-      "messages with one end outside of the windows that were traced", "not matched")              \
+    X(OUTSIDE_WINDOW, "message with one end outside of what was traced",                           \
+      "messages with one end outside of what was traced", "not matched")                           \
     X(BYTES_DIFFER, "message received with a different length than it was sent with",              \
       "messages received with a different length than they were sent with", "used")                \
     X(REQUEST_UNKNOWN, "completion of an unknown request", "completions of unknown requests",      \

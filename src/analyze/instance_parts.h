@@ -36,7 +36,7 @@ struct lc_instances {
 
 /* Traces of windows tell the number of each record of this stream (struct lc_left_out). */
 static inline bool lc_instances_are_numbered(const struct lc_trace *trace, uint32_t stream) {
-    return trace->windows != NULL && stream % LC_COLL_CLASSES <= LC_COLL_NONBLOCKING;
+    return trace->numbered && stream % LC_COLL_CLASSES <= LC_COLL_NONBLOCKING;
 }
 
 /* The cursor's part and instance, if it lies before `end`; NULL otherwise. */

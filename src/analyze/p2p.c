@@ -215,7 +215,7 @@ static enum lc_err deliver(struct matcher *m, const struct message *message) {
                             : NULL;
     if (!recv) {
         lc_health_note(trace->health,
-                       trace->windows ? LC_HEALTH_OUTSIDE_WINDOW : LC_HEALTH_SEND_UNMATCHED,
+                       trace->numbered ? LC_HEALTH_OUTSIDE_WINDOW : LC_HEALTH_SEND_UNMATCHED,
                        message->location);
         struct lc_match nobody = {0, 0, LC_NONE, LC_NONE};
         return reply(m, message, &nobody);
@@ -365,7 +365,7 @@ static void count_unmatched(struct lc_trace *trace) {
             n += flags & LC_P2P_RECV && flags & LC_P2P_KNOWN && !(flags & LC_P2P_MATCHED);
         }
         lc_health_add(trace->health,
-                      trace->windows ? LC_HEALTH_OUTSIDE_WINDOW : LC_HEALTH_RECV_UNMATCHED,
+                      trace->numbered ? LC_HEALTH_OUTSIDE_WINDOW : LC_HEALTH_RECV_UNMATCHED,
                       trace->locs[i].id, n);
         lc_event_store_rest(trace->store);
     }

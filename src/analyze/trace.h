@@ -140,6 +140,7 @@ struct lc_trace {
     } some;
     bool omp;            /* has teams */
     const char *windows; /* what alone was recorded, as the user named it; NULL: everything */
+    bool numbered;       /* has gaps; messages and collectives tell how many are in them */
     bool keep_matches;   /* of receives, after the waits are found: for a timeline */
     /* where events lie once they have been read; NULL: on the heap. With one arrays of locations
      * do not grow after they were moved there, and must be freed as trace.c does it. */

@@ -84,7 +84,7 @@ enum lc_rec_kind {
     LC_REC_OMP_CREATE,   /* T; K; N: a task */
     LC_REC_OMP_SWITCH,   /* T; K; N: the thread goes on with a task */
     LC_REC_OMP_DONE,     /* T; K: it is complete */
-    LC_REC_WINDOW,       /* T; number, from 1: a window opens; it closes with LC_REC_OFF */
+    LC_REC_WINDOW,       /* T; number, from 1: a stretch begins; it ends with LC_REC_OFF */
     LC_REC_KINDS
 };
 

@@ -304,12 +304,20 @@ static void write_files(struct lc_global *g) {
     }
 }
 
-/* What readers need to match the messages of a trace of windows. */
+/* Messages or collectives may be missing, as they were begun while nothing was recorded. */
+static bool has_gaps(const struct lc_global *g) {
+    bool counted = g->process->windows != NULL;
+    for (int r = 0; r < g->n_ranks; r++)
+        counted |= g->infos[r].counted != 0;
+    return counted;
+}
+
+/* What readers need to match the messages of a trace with gaps. */
 static void write_attribute(struct lc_global *g) {
-    if (g->process->windows != NULL)
+    if (has_gaps(g))
         WRITE(g, Attribute(g->w, LC_TRACE_LEFT_OUT_REF, lc_global_string(g, LC_LEFT_OUT_ATTRIBUTE),
                            lc_global_string(g, "messages or collectives of the same channel, "
-                                               "begun before and outside of windows"),
+                                               "begun before, while nothing was recorded"),
                            OTF2_TYPE_UINT64));
 }
 
@@ -326,9 +334,9 @@ static void write_properties(struct lc_global *g) {
         threads += g->infos[r].lost_threads;
         flushes += g->infos[r].n_flushes;
     }
-    OTF2_Archive_SetBoolProperty(
-        g->archive, "OTF2::MPI_COMMUNICATION_COMPLETE",
-        lost == 0 && threads == 0 && !g->options->filter && g->process->windows == NULL, true);
+    OTF2_Archive_SetBoolProperty(g->archive, "OTF2::MPI_COMMUNICATION_COMPLETE",
+                                 lost == 0 && threads == 0 && !g->options->filter && !has_gaps(g),
+                                 true);
     if (g->process->windows != NULL)
         OTF2_Archive_SetProperty(g->archive, LC_WINDOW_PROPERTY, g->process->windows, true);
     OTF2_Archive_SetBoolProperty(g->archive, "OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE",

@@ -48,7 +48,8 @@ struct lc_trace_team_info {  /* of OpenMP: a thread was in that team */
 struct lc_trace_rank_info {
     uint64_t magic;
     int32_t rank, size, pid;
-    uint32_t n_locations, n_teams, unused;
+    uint32_t n_locations, n_teams;
+    uint32_t counted; /* 1: what was begun while nothing was recorded (lc_def_left_out) */
     double ticks_per_s;
     uint64_t lost_records, lost_threads, n_flushes, begin_realtime_ns, base_ticks;
     uint64_t evt_bytes;

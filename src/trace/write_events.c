@@ -270,7 +270,8 @@ enum lc_err lc_trace_write_events(struct lc_trace_rank *rank, const char *dir,
                                         .lost_threads = rank->lost_threads,
                                         .n_flushes = rank->n_flushes,
                                         .begin_realtime_ns = process->begin_realtime_ns,
-                                        .base_ticks = process->base_ticks};
+                                        .base_ticks = process->base_ticks,
+                                        .counted = rank->defs.n_left_out > 0};
     snprintf(info->host, sizeof(info->host), "%s", rank->defs.host);
     lc_program_id(info->program, rank->defs.program, rank->defs.build_id);
     LC_TRY(lc_alloc(&info->locations, rank->n_locations + 1, sizeof(*info->locations)));

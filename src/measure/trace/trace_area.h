@@ -44,6 +44,9 @@ struct lc_tracing {
     uint64_t min_bytes, max_bytes; /* of messages that are recorded */
     bool windows;                  /* only windows are recorded (trace_window.h) */
     _Atomic uint32_t window;       /* number of the last one that was opened, 0: none was */
+    /* what follows counts where no windows were asked for, too (trace_window.h) */
+    _Atomic bool counts;      /* there are gaps: what is begun in them is counted */
+    _Atomic uint32_t stretch; /* number of the last one that began, 0: none did */
 };
 extern struct lc_tracing lc_tracing;
 /* Whether --trace was given. */

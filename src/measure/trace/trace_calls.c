@@ -109,11 +109,11 @@ static uint32_t root_of(const struct lc_coll *coll) {
 void lc_trace_coll_write(struct lc_call *call, struct lc_coll *coll, bool nonblocking) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL)) {
-        if (lc_tracing.windows)
+        if (lc_tracing.counts)
             lc_trace_count_outside(
                 call, coll->comm,
                 (struct lc_def_left_out){.half = nonblocking ? LC_HALF_ICOLL : LC_HALF_COLL,
-                                         .gap = lc_tracing.window,
+                                         .gap = lc_tracing.stretch,
                                          .count = 1});
         return;
     }
@@ -192,10 +192,21 @@ static void completed_outside(struct lc_call *call, struct lc_request *r,
     }
 }
 
+/* It was begun in a stretch, but measurement is stopped now: it counts as begun after that one. */
+static void completed_unseen(struct lc_call *call, struct lc_request *r, const MPI_Status *status) {
+    r->trace = 0;
+    if (r->pair != NULL && r->pair->trace != 0)
+        completed_unseen(call, r->pair, status);
+    if (r->kind == LC_REQUEST_RECV) {
+        r->gap++;
+        completed_outside(call, r, status);
+    }
+}
+
 void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
                              const MPI_Status *statuses) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    if (lc_unlikely(s == NULL) && !lc_tracing.windows)
+    if (lc_unlikely(s == NULL) && !lc_tracing.counts)
         return;
     for (int i = 0; i < n; i++) {
         struct lc_request *r = requests[i];
@@ -204,6 +215,8 @@ void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *con
                 s = lc_trace_window_late(call);
             if (s != NULL)
                 completed_one(call, s, r, &statuses[i]);
+            else
+                completed_unseen(call, r, &statuses[i]);
         } else if (r != NULL && r->gap != 0) {
             completed_outside(call, r, &statuses[i]);
         }
@@ -347,12 +360,6 @@ void lc_trace_phase(struct lc_call *call) {
                   (uintptr_t)path->trace - 1);
 }
 
-void lc_trace_control(struct lc_call *call, bool on) {
-    struct lc_trace_stream *s = call->thread->trace;
-    if (s != NULL)
-        lc_trace_put1(s, lc_rec_word(on ? LC_REC_ON : LC_REC_OFF, call->begin - s->base_ticks));
-}
-
 void lc_trace_thread_new(struct lc_call *call) {
     if (call->thread->trace != NULL)
         return;
@@ -360,8 +367,7 @@ void lc_trace_thread_new(struct lc_call *call) {
     if (s != NULL)
         lc_trace_define_thread(call->thread->index, s->begin_ticks);
     call->thread->trace = s;
-    if (lc_tracing.windows)
-        lc_trace_window_seen(call);
+    lc_trace_window_first(call);
 }
 
 void lc_trace_thread_end(struct lc_call *call) {

@@ -48,7 +48,6 @@ void lc_trace_init(struct lc_call *call);
 /* In MPI_Finalize: the last records of MPI_COMM_WORLD and MPI_COMM_SELF. */
 void lc_trace_finalize(struct lc_call *call);
 /* Recording is switched on or off. */
-void lc_trace_control(struct lc_call *call, bool on);
 /* The first call of a thread: its stream of records is made. */
 void lc_trace_thread_new(struct lc_call *call);
 /* A thread ends: its stream is complete. */

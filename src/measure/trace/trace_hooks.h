@@ -81,8 +81,8 @@ static inline void lc_trace_recv(struct lc_call *call, struct lc_msg *msg) {
 static inline void lc_trace_recv_started(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL || msg->request == NULL)) {
-        if (msg->request != NULL && lc_tracing.windows)
-            msg->request->gap = lc_tracing.window + 1;
+        if (msg->request != NULL && lc_tracing.counts)
+            msg->request->gap = lc_tracing.stretch + 1;
         return;
     }
     lc_trace_put1(s, lc_rec_word(LC_REC_IRECV_POST, msg->id));

@@ -28,7 +28,7 @@ static const struct lc_loop *loop; /* that opened the window; NULL: none is open
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows; before defs_lock */
 static struct window {
     bool is_open;
-    uint32_t number;                     /* of the last one that was opened */
+    uint32_t number;                     /* of the last stretch that began */
     uint64_t opened_ticks, closed_ticks; /* of the last one, and of the last one that closed */
 } now;
 static struct lc_def_left_out *left_out;
@@ -76,7 +76,7 @@ void lc_trace_count_outside(struct lc_call *call, struct lc_comm *comm,
 }
 
 void lc_trace_window_finish(void) {
-    if (!lc_tracing.windows)
+    if (!lc_tracing.counts)
         return;
     pthread_mutex_lock(&lock);
     write_left_out();
@@ -131,7 +131,8 @@ void lc_trace_window_seen(struct lc_call *call) {
         s->closed_ticks = w.closed_ticks;
     }
     if (number != 0) {
-        put_gap(s, call->entry, w.opened_ticks);
+        if (lc_tracing.windows)
+            put_gap(s, call->entry, w.opened_ticks);
         lc_trace_put2(s, lc_rec_word(LC_REC_WINDOW, w.opened_ticks - s->base_ticks), number);
     }
     s->window = number;
@@ -171,6 +172,7 @@ static void open_window(struct lc_call *call) {
     now.number++;
     now.opened_ticks = call->begin;
     atomic_store_explicit(&lc_tracing.window, now.number, memory_order_relaxed);
+    atomic_store_explicit(&lc_tracing.stretch, now.number, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
     tell(call, 0, LC_MODE_RECORD);
 }
@@ -182,6 +184,60 @@ static void close_window(struct lc_call *call) {
     pthread_mutex_unlock(&lock);
     loop = NULL;
     tell(call, LC_MODE_RECORD, 0);
+}
+
+static void stop(struct lc_call *call) {
+    struct lc_trace_stream *s = call->thread->trace;
+    atomic_store_explicit(&lc_tracing.counts, true, memory_order_relaxed);
+    pthread_mutex_lock(&lock);
+    if (now.is_open)
+        now.closed_ticks = call->begin;
+    pthread_mutex_unlock(&lock);
+    if (s != NULL)
+        put_timed(s, LC_REC_OFF, call->begin);
+}
+
+/* In a gap between windows none begins, but the number is another one all the same. Other threads
+ * get to know it at their next event. */
+static void go_on(struct lc_call *call) {
+    struct lc_thread *t = call->thread;
+    struct lc_trace_stream *s = t->trace;
+    pthread_mutex_lock(&lock);
+    bool recorded = now.is_open;
+    now.number++;
+    now.opened_ticks = call->begin;
+    atomic_store_explicit(&lc_tracing.stretch, now.number, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
+    if (recorded) {
+        lc_mode_change(0, LC_MODE_WINDOW);
+        atomic_fetch_and_explicit(&t->mode, ~(uint32_t)LC_MODE_WINDOW, memory_order_relaxed);
+    }
+    if (s == NULL)
+        return;
+    if (recorded) {
+        lc_trace_put2(s, lc_rec_word(LC_REC_WINDOW, call->begin - s->base_ticks), now.number);
+        s->window = now.number;
+    } else {
+        put_timed(s, LC_REC_ON, call->begin);
+    }
+}
+
+void lc_trace_control(struct lc_call *call, bool on) {
+    if (on)
+        go_on(call);
+    else
+        stop(call);
+}
+
+void lc_trace_window_first(struct lc_call *call) {
+    struct lc_trace_stream *s = call->thread->trace;
+    if (lc_tracing.windows) {
+        lc_trace_window_seen(call);
+    } else if (s != NULL) {
+        s->window = lc_tracing.stretch;
+        if (lc_tracing.counts && s->window != 0)
+            lc_trace_put2(s, lc_rec_word(LC_REC_WINDOW, call->begin - s->base_ticks), s->window);
+    }
 }
 
 void lc_trace_window_region_begin(struct lc_call *call) {
@@ -212,9 +268,13 @@ static void visited(const struct lc_loop *of, struct lc_call *call) {
 
 void lc_trace_window_init(void) {
     const char *text = lc_option("LATECOMER_TRACE");
-    if (!lc_trace_choose(text, &choice) || choice.what <= LC_RECORD_EVERYTHING)
+    if (!lc_trace_choose(text, &choice) || choice.what <= LC_RECORD_EVERYTHING) {
+        now.is_open = true;
+        now.number = lc_tracing.stretch = lc_core.start_stopped ? 0 : 1;
+        lc_tracing.counts = lc_core.start_stopped;
         return;
-    lc_tracing.windows = true;
+    }
+    lc_tracing.windows = lc_tracing.counts = true;
     lc_core.mode &= ~(uint32_t)LC_MODE_RECORD;
     region = LC_NONE;
     if (choice.what == LC_RECORD_ITERATIONS) {

@@ -3,19 +3,21 @@
  *
  * Nouns
  *   window   from the begin of a phase, or of iteration A of a loop, to the end of it, or of
- *            iteration B. The first thread of a process opens and closes it; windows of a process
- *            are numbered from 1, and the k-th of one rank is the k-th of the others, since they
- *            go through the same phases and loops
- *   gap      what lies before, between and after windows: gap g is after g windows had been opened
+ *            iteration B. The first thread of a process opens and closes it; the k-th of one rank
+ *            is the k-th of the others, since they go through the same phases and loops
+ *   stretch  what is recorded without interruption: a window, or of one, or of a run without
+ *            windows, what lies between the program's stopping of the measurement and its start;
+ *            those of a process are numbered from 1
+ *   gap      what lies before, between and after stretches: gap g is after g of them had begun
  *   half     the sending or the receiving half of a message, or the part of this process in a
- *            collective. It is in the trace if it was begun in a window; then the call that
- *            completes it is recorded, too, also in a gap
+ *            collective. It is in the trace if it was begun in a stretch; then the call that
+ *            completes it is recorded, too, also in a gap where the measurement is not stopped
  *   channel  halves of equal communicator, peer, tag and direction, or collectives of a
  *            communicator: on all sides they match in the order in which they were begun
  *
  * Halves begun in gaps have no record, but are counted by channel and gap, so that whoever reads
  * the trace can tell which of those in it belong together (LC_DEF_LEFT_OUT, analyze/p2p.c). Cost
- * outside of windows: one look-up in a table for each.
+ * in gaps: one look-up in a table for each.
  *
  * Each thread has records in its own stream only: it learns of windows at its next event
  * (LC_MODE_WINDOW), and the time outside of them becomes the region LC_NOT_TRACED there. */
@@ -44,6 +46,10 @@ void lc_trace_window_region_begin(struct lc_call *call);
 void lc_trace_window_region_end(struct lc_call *call, const struct lc_region_open *open);
 /* An event of a thread that was told of a window (LC_MODE_WINDOW): its stream gets to know it. */
 void lc_trace_window_seen(struct lc_call *call);
+/* The program stops the measurement, or starts it again. */
+void lc_trace_control(struct lc_call *call, bool on);
+/* A thread got a stream. */
+void lc_trace_window_first(struct lc_call *call);
 /* The end of a thread, in the stream that it has. */
 bool lc_trace_window_ends(const struct lc_trace_stream *stream);
 /* Before the definitions of all ranks are joined: what is not written yet. */
@@ -63,16 +69,16 @@ static inline bool lc_trace_wants_bytes(uint64_t bytes) {
 
 static inline void lc_trace_outside(struct lc_call *call, struct lc_msg *msg,
                                     enum lc_def_half half) {
-    if (lc_likely(!lc_tracing.windows) || !lc_trace_wants_bytes(msg->bytes))
+    if (lc_likely(!lc_tracing.counts) || !lc_trace_wants_bytes(msg->bytes))
         return;
     lc_trace_count_outside(call, msg->comm,
                            (struct lc_def_left_out){.peer = (uint32_t)msg->peer,
                                                     .tag = (uint32_t)msg->tag,
                                                     .half = half,
-                                                    .gap = lc_tracing.window,
+                                                    .gap = lc_tracing.stretch,
                                                     .count = 1});
     if (msg->request != NULL)
-        msg->request->gap = lc_tracing.window + 1;
+        msg->request->gap = lc_tracing.stretch + 1;
 }
 
 #endif

@@ -344,6 +344,13 @@ def windows(args):
                 phases = {name: len(rounds) for name, rounds in json.load(cubex.extractfile("phases.json")).items()}
             # the third one: round 12 completes in its phase what was begun in iteration 11
             need(phases == {"solve": 12 if window == "solve" else 3}, f"{window}: phases of the analysis: {phases}")
+    with launch.Workspace(args.flavour, args.latecomer) as ws:
+        run(ws, 2, [args.rest[0], "started"], "--start-stopped")
+        health = analyse(args, ws)["meta"]["health_counts"]
+        # As "solve", but 12 receives of tag 3, and the last one of tag 6, are completed while measurement is stopped (so are sends that the MPI had not
+        # completed at once).
+        need(health.pop("request_open", 0) in range(13, 26), f"requests completed while measurement is stopped: {health}")
+        need(health == {"outside_window": 49, "coll_incomplete": 12}, f"measurement started in the phases only: {health}")
     if args.flavour == "openmpi":  # what is left of a killed run does not depend on the MPI
         with launch.Workspace(args.flavour, args.latecomer) as ws:
             run(ws, 2, [args.rest[0], 6], "--trace=solve", status=None)

@@ -12,17 +12,33 @@
  *
  * Of two reductions rank 0 has one in the phase, rank 1 has both there.
  *
- * With an argument rank 0 is killed in the phase of that round. */
+ * With an argument rank 0 is killed in the phase of that round, or, if it is "started", measurement
+ * is started before each phase and stopped after it. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "latecomer.h"
 
 enum { ROUNDS = 12, MOST = 4096 };
 
 static char from[6][MOST], to[7][MOST];
+
+static bool started;
+
+static void begin(void) {
+    if (started)
+        latecomer_start();
+    latecomer_begin("solve");
+}
+
+static void end(void) {
+    latecomer_end("solve");
+    if (started)
+        latecomer_stop();
+}
 
 static int length(int round, int tag, int number) {
     return 1 + round * 64 + tag * 8 + number;
@@ -45,7 +61,7 @@ static void sender(int round, bool killed) {
     MPI_Request request;
     send(0, round, 1);
     reduce();
-    latecomer_begin("solve");
+    begin();
     send(1, round, 1);
     send(2, round, 1);
     send(0, round, 2);
@@ -56,7 +72,7 @@ static void sender(int round, bool killed) {
     if (killed)
         raise(SIGKILL);
     reduce();
-    latecomer_end("solve");
+    end();
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     send(1, round, 4);
     send(1, round, 6);
@@ -67,7 +83,7 @@ static void receiver(int round) {
     MPI_Request before, within;
     receive(1);
     MPI_Irecv(to[1], MOST, MPI_CHAR, 0, 2, MPI_COMM_WORLD, &before);
-    latecomer_begin("solve");
+    begin();
     reduce();
     receive(1);
     if (round > 0) {
@@ -80,7 +96,7 @@ static void receiver(int round) {
     MPI_Irecv(to[5], MOST, MPI_CHAR, 0, 6, MPI_COMM_WORLD, &held);
     receive(4);
     reduce();
-    latecomer_end("solve");
+    end();
     MPI_Wait(&within, MPI_STATUS_IGNORE);
     receive(4);
     MPI_Recv(to[6], MOST, MPI_CHAR, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -90,6 +106,8 @@ static void receiver(int round) {
 
 int main(int argc, char **argv) {
     int rank, last = argc > 1 ? atoi(argv[1]) : -1; /* round in which rank 0 is killed */
+    started = argc > 1 && strcmp(argv[1], "started") == 0;
+    last = started ? -1 : last;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int round = 0; round < ROUNDS; round++) {
