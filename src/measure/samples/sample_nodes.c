@@ -13,19 +13,10 @@
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 
-enum { DEEPEST = 48, CHAIN = 128 }; /* functions below the exact node; of a sample in all */
+enum { DEEPEST = 48 }; /* functions below the exact node */
 
-/* A function activation of a sample. */
-struct activation {
-    uint32_t module; /* LC_NONE: unknown code */
-    enum lc_module_kind kind;
-    uint64_t offset; /* begin of the function, ELF address */
-    uint64_t site;   /* where it was, ELF address */
-    bool linked;     /* the next one on the stack has certainly called it */
-};
-
-static struct activation look_up(struct lc_thread *t, uint64_t ip, bool innermost) {
-    struct activation a = {.module = LC_NONE};
+static struct lc_activation_of_sample look_up(struct lc_thread *t, uint64_t ip, bool innermost) {
+    struct lc_activation_of_sample a = {.module = LC_NONE};
     struct lc_draft *d = t->draft;
     const struct lc_module *m = lc_module_find(innermost ? ip : ip - 1);
     if (m == NULL)
@@ -67,12 +58,13 @@ static struct around look_around(uint32_t at) {
     return a;
 }
 
-static bool is(const struct activation *a, const struct lc_state_node *node) {
+static bool is(const struct lc_activation_of_sample *a, const struct lc_state_node *node) {
     return node != NULL && a->module == node->ref && a->offset == node->offset;
 }
 
 /* How many of the activations are inside of the exact node; -1: that is not known. */
-static int count_inside(const struct activation *a, int n, const struct around *around) {
+static int count_inside(const struct lc_activation_of_sample *a, int n,
+                        const struct around *around) {
     int inside = -1;
     for (int i = 0; i < n; i++) {
         if (around->in_openmp && a[i].module != LC_NONE &&
@@ -87,7 +79,7 @@ static int count_inside(const struct activation *a, int n, const struct around *
     return inside;
 }
 
-static uint32_t child(uint32_t at, const struct activation *a) {
+static uint32_t child(uint32_t at, const struct lc_activation_of_sample *a) {
     uint32_t node = lc_state_child(at, LC_RAW_SAMPLED, a->module, 0, a->offset, a->site);
     if (node == LC_NONE)
         return at;
@@ -95,11 +87,18 @@ static uint32_t child(uint32_t at, const struct activation *a) {
     return node;
 }
 
-uint32_t lc_sample_special(uint32_t at, uint64_t what) {
+static uint32_t special(uint32_t at, uint64_t what) {
     uint32_t node = lc_state_child(at, LC_RAW_SAMPLED, LC_NONE, 0, what, 0);
     if (node == LC_NONE)
         return at;
     lc_clocks_path(node);
+    return node;
+}
+
+uint32_t lc_sample_special(uint32_t at, uint64_t what) {
+    pthread_mutex_lock(&lc_core.lock);
+    uint32_t node = special(at, what);
+    pthread_mutex_unlock(&lc_core.lock);
     return node;
 }
 
@@ -112,7 +111,7 @@ static bool has_room(void) {
 /* A chain of addresses as activations, up to the first that is in unknown code. certain: each was
  * called by the next; else where functions keep frame pointers. */
 static int activations(struct lc_thread *t, const uint64_t *addresses, uint32_t n, bool certain,
-                       struct activation *a) {
+                       struct lc_activation_of_sample *a) {
     int found = 0;
     for (uint32_t i = 0; i < n; i++) {
         a[found] = look_up(t, addresses[i], i == 0);
@@ -128,51 +127,61 @@ static int activations(struct lc_thread *t, const uint64_t *addresses, uint32_t 
 }
 
 /* How many of the activations of a sample are inside of the exact node; -1: not known, only the
- * first one is. */
-static int find_inside(struct lc_thread *t, const struct lc_perf_record *sample,
-                       const struct around *around, struct activation *a, int *n, bool *cut) {
-    static uint64_t addresses[CHAIN]; /* lc_core.lock is held */
-    uint32_t known = 0;
-    *cut = false;
-    if (t->draft != NULL)
-        known =
-            lc_stack_copy_walk(&((struct lc_draft *)t->draft)->walk, sample, addresses, CHAIN, cut);
-    *n = activations(t, addresses, known, true, a);
+ * first one is. `known`: callers, of the copy of the stack. */
+static int find_inside(struct lc_thread *t, const struct lc_perf_record *sample, uint32_t known,
+                       const struct around *around, struct lc_sample_scratch *scratch, int *n) {
+    struct lc_activation_of_sample *a = scratch->activations;
+    *n = activations(t, scratch->addresses, known, true, a);
     int inside = *n > 0 ? count_inside(a, *n, around) : -1;
     if (inside < 0) { /* the kernel followed frame pointers, as far as there were any */
         *n = activations(t, sample->addresses, (uint32_t)sample->n, false, a);
         inside = *n > 0 ? count_inside(a, *n, around) : -1;
     }
-    *cut = *cut && inside < 0;
     return inside;
 }
 
 /* In MPI or in the tool, whatever function of other libraries these have called. */
-static bool is_in_mpi(const struct activation *a, int n) {
+static bool is_in_mpi(const struct lc_activation_of_sample *a, int n) {
     for (int i = 0; i < n; i++)
         if (a[i].kind == LC_MODULE_MPI)
             return true;
     return false;
 }
 
-uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
-                        bool *cut) {
-    static struct activation a[CHAIN]; /* lc_core.lock is held */
+/* With lc_core.lock held. */
+static uint32_t node_of(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
+                        uint32_t known, struct lc_sample_scratch *scratch, bool *cut) {
+    const struct lc_activation_of_sample *a = scratch->activations;
     struct around around = look_around(at);
     uint32_t node = at;
     int n = 0;
-    *cut = false;
-    if (!has_room())
+    if (!has_room()) {
+        *cut = false;
         return at;
-    int inside = find_inside(t, sample, &around, a, &n, cut);
+    }
+    int inside = find_inside(t, sample, known, &around, scratch, &n);
+    *cut = *cut && inside < 0;
     if (n == 0 || is_in_mpi(a, inside < 0 ? n : inside))
         return at; /* of the program no function but the exact one */
     if (inside < 0 || inside > DEEPEST) {
         inside = is(&a[0], around.function) ? 0 : 1;
         if (inside > 0)
-            node = lc_sample_special(node, LC_RAW_CALLERS);
+            node = special(node, LC_RAW_CALLERS);
     }
     for (int i = inside; i-- > 0;)
         node = child(node, &a[i]);
-    return sample->in_kernel ? lc_sample_special(node, LC_RAW_KERNEL) : node;
+    return sample->in_kernel ? special(node, LC_RAW_KERNEL) : node;
+}
+
+uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
+                        struct lc_sample_scratch *scratch, bool *cut) {
+    struct lc_draft *d = t->draft;
+    uint32_t known = 0;
+    *cut = false;
+    if (d != NULL) /* the long part, by tables of the thread's own */
+        known = lc_stack_copy_walk(&d->walk, sample, scratch->addresses, LC_SAMPLE_CHAIN, cut);
+    pthread_mutex_lock(&lc_core.lock);
+    uint32_t node = node_of(t, at, sample, known, scratch, cut);
+    pthread_mutex_unlock(&lc_core.lock);
+    return node;
 }

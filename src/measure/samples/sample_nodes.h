@@ -10,17 +10,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "measure/paths/modules.h"
+
 struct lc_perf_record;
 struct lc_thread;
 
+enum { LC_SAMPLE_CHAIN = 128 }; /* functions of a sample in all */
+
+/* A function activation of a sample. */
+struct lc_activation_of_sample {
+    uint32_t module; /* LC_NONE: unknown code */
+    enum lc_module_kind kind;
+    uint64_t offset; /* begin of the function, ELF address */
+    uint64_t site;   /* where it was, ELF address */
+    bool linked;     /* the next one on the stack has certainly called it */
+};
+
+/* Memory of a thread to work in. */
+struct lc_sample_scratch {
+    uint64_t addresses[LC_SAMPLE_CHAIN];
+    struct lc_activation_of_sample activations[LC_SAMPLE_CHAIN];
+};
+
 /* The node of a sample in the time of node `at`: `at` itself where it was in the innermost function
  * of that node, in the MPI library or in this one, or where the tree is full. *cut: a larger copy
- * of the stack would have told more. With lc_core.lock held. */
+ * of the stack would have told more. Threads unwind side by side; lc_core.lock is taken only where
+ * the call tree is looked at. */
 uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
-                        bool *cut);
+                        struct lc_sample_scratch *scratch, bool *cut);
 
-/* The node for time of node `at` that is none of a function: enum lc_raw_sampled. With
- * lc_core.lock held. */
+/* The node for time of node `at` that is none of a function: enum lc_raw_sampled. Takes
+ * lc_core.lock. */
 uint32_t lc_sample_special(uint32_t at, uint64_t what);
 
 #endif

@@ -70,6 +70,7 @@ struct lc_sampler {
     uint32_t asleep_node; /* of the last one whose time has */
     struct place places[PLACES];
     uint32_t n_places;
+    struct lc_sample_scratch scratch;
     uint32_t self;   /* node for the samples of the exact node itself */
     uint64_t random; /* xorshift */
 };
@@ -334,7 +335,7 @@ static struct place *place_of(struct lc_sampler *s, uint32_t node) {
 static uint32_t node_of(struct lc_thread *t, struct lc_sampler *s, uint32_t at,
                         const struct lc_perf_record *record) {
     bool cut;
-    uint32_t node = lc_sample_node(t, at, record, &cut);
+    uint32_t node = lc_sample_node(t, at, record, &s->scratch, &cut);
     s->looked++;
     s->cut += cut;
     return node;
@@ -426,7 +427,6 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     s->asleep_node = 0;
     place_of(s, at);
     begin_of_look(t, s);
-    pthread_mutex_lock(&lc_core.lock);
     s->self = lc_sample_special(at, LC_RAW_SELF);
     while (lc_perf_ring_next(&s->fast, head, &s->record)) {
         if (s->record.kind == LC_PERF_SAMPLE) {
@@ -448,7 +448,6 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     done(&s->slow);
     done(&s->leaving);
     s->left_waits = false;
-    pthread_mutex_unlock(&lc_core.lock);
 }
 
 static void book(struct lc_thread *t, struct lc_sampler *s) {
