@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "report/run_info.h"
 #include "report/path_scopes.h"
+#include "report/sample_errors.h"
 #include "report/text_parts.h"
 
 enum { DEFAULT_WIDTH = 100, LEAST_WIDTH = 60, LONGEST_TEXT = 400, LONGEST_NAME = 60 };
@@ -171,7 +172,10 @@ enum lc_err lc_text_write(struct lc_view *view, const struct lc_text_options *op
     if (err == LC_OK)
         err = lc_sums_new(&text.sums, view);
     if (err == LC_OK)
+        err = lc_sample_errors(view, &text.error_s);
+    if (err == LC_OK)
         err = write_text(&text, options);
+    free(text.error_s);
     lc_sums_free(text.sums);
     json_decref(text.meta);
     json_decref(text.pop);

@@ -15,6 +15,7 @@ struct lc_text {
     struct lc_view *view;
     struct lc_sums *sums;
     json_t *meta, *pop; /* pop: NULL if there is none */
+    double *error_s;    /* per path: of times that samples have divided (sample_errors.h) */
     size_t width;
     bool colour;
     bool utf8;     /* bars may be drawn with block characters */

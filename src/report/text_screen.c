@@ -127,10 +127,22 @@ static void find_heaviest(struct split *split, size_t most) {
     qsort(split->list, split->n, sizeof split->list[0], compare);
 }
 
+/* Divided by samples: itself, or by what others got of it. */
+static bool is_estimate(const struct lc_text *text, const struct subtree *tree) {
+    const struct lc_merged_path *paths = text->view->paths;
+    bool any = text->error_s[tree->path] > 0.0;
+    for (uint32_t c = paths[tree->path].first_child; tree->own && c != LC_NONE && !any;
+         c = paths[c].next_sibling)
+        any = text->error_s[c] > 0.0;
+    return any;
+}
+
 static void print_subtree(const struct lc_text *text, const struct subtree *tree, size_t width,
                           size_t bar) {
-    char seconds[32];
+    char seconds[32], time[40];
     double all = text->sums->total_time;
+    snprintf(time, sizeof time, "%s%s", is_estimate(text, tree) ? "~" : "",
+             lc_text_seconds(tree->time, seconds));
     struct lc_strbuf name = {0}, drawn = {0};
     lc_strbuf_printf(&name, "%s%s", tree->where, tree->own ? " itself" : "");
     const double parts[3] = {(tree->time - tree->mpi) / all, (tree->mpi - tree->waiting) / all,
@@ -138,9 +150,9 @@ static void print_subtree(const struct lc_text *text, const struct subtree *tree
     lc_text_put_bar(text, parts, bar, &drawn);
     size_t shown = lc_utf8_count(lc_strbuf_get(&name));
     fprintf(text->out, "  %s%*s %8s %6.1f %6.1f %6.1f  %s\n", lc_strbuf_get(&name),
-            (int)(width > shown ? width - shown : 0), "", lc_text_seconds(tree->time, seconds),
-            lc_text_share(tree->time, all), lc_text_share(fmax(tree->mpi, 0.0), all),
-            lc_text_share(fmax(tree->waiting, 0.0), all), lc_strbuf_get(&drawn));
+            (int)(width > shown ? width - shown : 0), "", time, lc_text_share(tree->time, all),
+            lc_text_share(fmax(tree->mpi, 0.0), all), lc_text_share(fmax(tree->waiting, 0.0), all),
+            lc_strbuf_get(&drawn));
     lc_strbuf_free(&name);
     lc_strbuf_free(&drawn);
 }
@@ -189,10 +201,14 @@ static enum lc_err put_heaviest(const struct lc_text *text, size_t most) {
             bar == 0     ? ""
             : text->utf8 ? "█ work ▒ MPI ░ wait"
                          : "# work + MPI - wait");
+    bool estimates = false;
     for (size_t i = 0; i < split.n; i++) {
         print_subtree(text, &split.list[i], width, bar);
+        estimates = estimates || is_estimate(text, &split.list[i]);
         free(split.list[i].where);
     }
+    if (estimates)
+        fputs("  ~ divided by samples; with standard errors: show --full\n", text->out);
     return LC_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "report/frames.h"
@@ -29,12 +30,19 @@ static size_t count_lines(const struct tree *tree) {
     return n;
 }
 
+/* error: the standard error of the time where samples have divided it; 0: it was measured. */
 static void fill_line(const struct tree *tree, struct libscols_line *line, const char *name,
-                      double time, double mpi, double waiting) {
-    char cell[64];
+                      double time, double error, double mpi, double waiting) {
+    char cell[80], seconds[32], deviation[32];
     const struct lc_sums *sums = tree->text->sums;
     scols_line_set_data(line, NAME, name);
-    scols_line_set_data(line, 0, lc_text_seconds(time, cell));
+    lc_text_seconds(time, seconds);
+    if (error > 0.0 && tree->text->full)
+        snprintf(cell, sizeof cell, "~%s %s %s", seconds, tree->text->utf8 ? "±" : "+-",
+                 lc_text_seconds(error, deviation));
+    else
+        snprintf(cell, sizeof cell, "%s%s", error > 0.0 ? "~" : "", seconds);
+    scols_line_set_data(line, 0, cell);
     snprintf(cell, sizeof cell, "%.1f", lc_text_share(time, sums->total_time));
     scols_line_set_data(line, 1, cell);
     snprintf(cell, sizeof cell, "%.1f", lc_text_share(mpi, sums->total_time));
@@ -80,7 +88,7 @@ static void add_folded(const struct tree *tree, uint32_t first, struct libscols_
     struct libscols_line *line = scols_table_new_line(tree->table, parent);
     snprintf(name, sizeof name, "(%zu more)", n);
     if (line != NULL)
-        fill_line(tree, line, name, time, mpi, waiting);
+        fill_line(tree, line, name, time, 0.0, mpi, waiting);
 }
 
 static enum lc_err add_children(const struct tree *tree, uint32_t first,
@@ -153,8 +161,8 @@ static enum lc_err add_path(const struct tree *tree, uint32_t path, struct libsc
         return lc_fail(LC_ERR_NOMEM, "memory: cannot build a table");
     struct lc_strbuf name = {0};
     put_name(tree, path, depth, folded, &name);
-    fill_line(tree, line, lc_strbuf_get(&name), sums->time[path], sums->mpi[path],
-              sums->waiting[path]);
+    fill_line(tree, line, lc_strbuf_get(&name), sums->time[path], tree->text->error_s[path],
+              sums->mpi[path], sums->waiting[path]);
     lc_strbuf_free(&name);
     /* A leaf that carries a tenth of all waiting catches the eye. */
     if (own->first_child == LC_NONE && sums->waiting[path] > 0.1 * sums->total_waiting)
@@ -194,6 +202,8 @@ static enum lc_err print_tree(struct tree *tree) {
         return lc_fail(LC_ERR_NOMEM, "memory: cannot print a table");
     fputs(printed, tree->text->out);
     fputc('\n', tree->text->out);
+    if (strchr(printed, '~') != NULL && !tree->text->full)
+        fputs("  ~ divided by samples; with standard errors: show --full\n", tree->text->out);
     free(printed);
     return LC_OK;
 }

@@ -74,7 +74,13 @@ def late(runs):
 
 
 def mixed(runs):
-    result, _ = runs.run("mixed", str(ROUNDS))
+    result, directory = runs.run("mixed", str(ROUNDS))
+    error_ms = 1000 * result["sampled"]["main/iterate/straggle"]["error_s"]
+    lines = [line.split() for line in runs.show("--full", "--only", "tree", directory).splitlines() if line.endswith("straggle")]
+    check("mixed: error in the tree", len(lines) == 1 and lines[0][0].startswith("~") and abs(float(lines[0][3]) - error_ms) < 0.06 * error_ms, lines, error_ms)
+    screen = runs.show(directory)
+    marked = [line.split()[0] for line in screen.split("Heaviest")[1].splitlines() if " ~" in line and line.startswith("  main")]
+    check("mixed: estimates are marked on the screen", "main/MPI_Barrier" not in marked and "main/iterate/straggle" in marked and "~ divided by samples" in screen, screen)
     parts = {e["callpath"].rsplit("/", 1)[-1]: e for e in result["late"] if e["rank"] == 1 and e["callpath"].startswith("main/iterate")}
     check("mixed: all of the waiting", near(sum(e["seconds"] for e in parts.values()), LATE_S, 0), parts)
     for kernel, part in (("assemble", 0), ("precondition", 0), ("straggle", 1)):  # what the others do as well delays nobody
