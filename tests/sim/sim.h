@@ -144,6 +144,9 @@ void sim_release(int status); /* the simulation is over: who is left goes on in 
 void sim_reap(pid_t pid);     /* this process has ended: its tasks are gone, its turn goes on */
 
 /* ---- turns ---- */
+/* This process is of the simulation from here on; a constructor, which others may run before. */
+void sim_attach(void);
+extern uint64_t sim_left_at;     /* when this process left it: what still runs then has this time */
 struct sim_task *sim_self(void); /* of the calling thread */
 struct sim_task *sim_task_new(int rank, pid_t pid, uint64_t clock);
 void sim_become(struct sim_task *task); /* this thread is that task; waits for its turn */

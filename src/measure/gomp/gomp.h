@@ -30,8 +30,9 @@ struct lc_gomp_share {
     union ompt_data data;         /* as the runtime's word of its task */
     union ompt_data *region;      /* NULL: of no region */
     struct lc_gomp_share *outer;  /* of the same thread, around it */
-    union ompt_data *interrupted; /* what the thread ran before */
-    int work;                     /* enum ompt_work that it is in; 0: none */
+    union ompt_data *interrupted; /* what the thread ran before; was it final? */
+    bool was_final;
+    int work; /* enum ompt_work that it is in; 0: none */
     unsigned team;
     unsigned counts; /* dimensions of the ordered loop with dependences */
     bool turn;       /* it has been let into the ordered part of its iterations */
@@ -44,6 +45,7 @@ struct lc_gomp_thread {
     struct lc_gomp_share base;   /* of a worker: in a region; else outside of all */
     struct lc_gomp_share *share; /* innermost */
     union ompt_data *running;
+    bool final;                    /* that one: libgomp runs the tasks that it creates at once */
     uint64_t created;              /* explicit tasks */
     uint64_t creating;             /* number of the one that is created now; 0: none */
     struct lc_gomp_taskloop *loop; /* whose tasks it creates, before it waits for them */
@@ -73,6 +75,7 @@ struct lc_gomp_fork {
     const struct lc_gomp_runtime *runtime;
     struct lc_gomp_thread *by; /* NULL: nothing is told */
     struct lc_gomp_share share;
+    _Atomic bool turns;         /* it has ordered loops, whose turns are a lock at `region` */
     struct lc_gomp_fork *outer; /* of `forks` */
 };
 

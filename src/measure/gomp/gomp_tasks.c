@@ -13,7 +13,9 @@
 
 /* Of libgomp's flags of tasks. */
 enum {
+    FINAL = 2,
     WITH_DEPEND = 8,
+    MAY_BE_PUT_OFF = 1 << 10, /* of taskloops: no `if` clause that is false */
     TASKLOOP_IN_GROUP_NOT = 1 << 11,
     WITH_REDUCTION = 1 << 12,
     DETACHED = 1 << 13
@@ -33,7 +35,7 @@ struct gomp_task {
     const void *code;
     const struct lc_gomp_thread *creator;
     uint64_t number; /* of all that this thread created */
-    bool loop, undeferred, detached, waits_for_group;
+    bool loop, undeferred, final, detached, waits_for_group;
     union ompt_data record;
 };
 
@@ -185,14 +187,17 @@ static void run_task(void *argument) {
         return;
     }
     union ompt_data *before = self->running;
+    bool was_final = self->final;
     wait_for_loop(self);
     if (self == task->creator &&
         self->creating == task->number) /* at once, in place of being put off */
         ((struct lc_omp_task *)task->record.ptr)->undeferred = true;
     lc_omp_task_schedule(before, OMPT_STATUS_SWITCH, &task->record);
     self->running = &task->record;
+    self->final = task->final;
     task->fn(task->data);
     self->running = before;
+    self->final = was_final;
     if (task->detached)
         detached_ends(task, before);
     else
@@ -270,6 +275,7 @@ void lc_gomp_entry_task(void (*fn)(void *), void *data, void (*copy)(void *, voi
                              .creator = self,
                              .number = ++self->created,
                              .undeferred = !now,
+                             .final = (flags & FINAL) != 0 || self->final,
                              .detached = (flags & DETACHED) != 0};
     uint64_t creating = self->creating;
     long room = room_of(&task, &align);
@@ -297,6 +303,8 @@ static void taskloop(taskloop_fn *real, struct gomp_task *task, long align, unsi
     union ompt_data *region = self->share->region, *running = self->running;
     struct lc_gomp_taskloop *outer = self->loop, loop = {.code = task->code};
     task->loop = true;
+    task->undeferred = (flags & MAY_BE_PUT_OFF) == 0 || region == NULL || self->final;
+    task->final = (flags & FINAL) != 0 || self->final;
     task->waits_for_group = (flags & TASKLOOP_IN_GROUP_NOT) == 0;
     if ((flags & WITH_REDUCTION) != 0)
         task->reductions = ((void **)task->data)[2];

@@ -3,6 +3,7 @@
 #include "measure/core/core.h"
 #include "measure/gomp/gomp.h"
 #include "measure/hot/locations.h"
+#include "measure/openmp/mutexes.h"
 #include "measure/openmp/team.h"
 
 void lc_gomp_fork_begin(struct lc_gomp_fork *fork, const struct lc_gomp_construct *made) {
@@ -23,6 +24,8 @@ static void share_begins(struct lc_gomp_thread *self, struct lc_gomp_share *shar
                          struct lc_gomp_fork *fork, unsigned number) {
     share->team = (unsigned)fork->runtime->num_threads();
     share->interrupted = self->running;
+    share->was_final = self->final;
+    self->final = false;
     self->share = share;
     self->running = &share->data;
     lc_omp_implicit_task(OMPT_BEGIN, &fork->region, &share->data, share->team, number,
@@ -92,6 +95,9 @@ void lc_gomp_fork_end(struct lc_gomp_fork *fork) {
     lc_omp_implicit_task(OMPT_END, NULL, &share->data, share->team, 0, OMPT_TASK_IMPLICIT);
     self->share = share->outer;
     self->running = share->interrupted;
+    self->final = share->was_final;
+    if (fork->turns) /* of another region that comes to lie here */
+        lc_omp_lock_init(OMPT_MUTEX_ORDERED, 0, 0, (uint64_t)(uintptr_t)&fork->region, code);
     lc_omp_parallel_end(&fork->region, self->running, 0, code);
 }
 

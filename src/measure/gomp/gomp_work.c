@@ -1,4 +1,5 @@
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "measure/core/core.h"
@@ -90,6 +91,10 @@ void lc_gomp_apart_end(const struct lc_gomp_share *apart) {
 /* ---- ordered loops: libgomp lets the next thread in when this one takes its next iterations */
 
 static uint64_t turns_of(const struct lc_gomp_share *share) {
+    char *fork = (char *)share->region - offsetof(struct lc_gomp_fork, region);
+    _Atomic bool *used = &((struct lc_gomp_fork *)fork)->turns;
+    if (!atomic_load_explicit(used, memory_order_relaxed))
+        atomic_store_explicit(used, true, memory_order_relaxed);
     return (uint64_t)(uintptr_t)share->region;
 }
 

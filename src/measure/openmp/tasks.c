@@ -283,6 +283,9 @@ static void begin_task(struct lc_omp_thread *o, struct lc_omp_task *task, uint64
     task->begun = true;
     atomic_store_explicit(&any_explicit, true, memory_order_relaxed);
     lc_omp_edge(o, &task->created, now);
+    if (task->undeferred && task->parent->interval == task->interval &&
+        task->clock < task->parent->clock)
+        task->clock = task->parent->clock; /* libgomp creates all tasks of a loop, then runs them */
     uint64_t ready = lc_omp_depend_begin(o, task, now).when;
     if (ready < task->created.late.when)
         ready = task->created.late.when;

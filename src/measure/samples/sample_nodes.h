@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/paths/modules.h"
+#include "measure/unwind/modules.h"
 
 struct lc_perf_record;
 struct lc_thread;

@@ -1,0 +1,112 @@
+"""Random programs of OpenMP on the simulated libgomp under the tool, the result against the truth:
+sim_openmp.py LATECOMER SIM-MPIRUN DIRECTORY-OF-LIBRARIES COMPILER FIRST LAST [SEED..]
+
+Programs are those of random_openmp.py, where working means that virtual time passes. The same output and status as without the tool; to the nanosecond
+the critical path, that of tasks, the most useful time of a thread, and per thread every kind of waiting and the balance of its time: useful time, synchronisation,
+management, idle time and the runtime outside of regions are all of its life. No edge is lost."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / "system" / "openmp"))
+import random_openmp  # noqa: E402
+from patience import patience  # noqa: E402
+
+WAITS = ("omp_ibarrier_wait", "omp_taskwait_wait", "omp_lock_contention_critical", "omp_lock_contention_api", "omp_idle_threads")
+COST_NS = 200  # of the runtime, at most, where it takes time
+SEEDS_WITHOUT = 3  # one program of so many is on a runtime that takes no time
+
+
+class Program(random_openmp.Program):
+    WORK = "void sim_work(unsigned long long ns);\nstatic void work(int n) { sim_work(100ull * n); }"
+
+
+class Runs:
+    def __init__(self, latecomer, mpirun, libraries, compiler):
+        self.latecomer, self.mpirun, self.libraries, self.compiler = latecomer, mpirun, libraries, compiler
+
+    def build(self, seed):
+        Path("program.c").write_text(Program(seed).text(), encoding="ascii")
+        places = [word for path in (self.libraries / "gomp", self.libraries) for word in (f"-L{path}", f"-Wl,-rpath,{path}")]
+        subprocess.run([self.compiler, "-O1", "-g", "-w", "-fopenmp", "-c", "program.c"], check=True)
+        subprocess.run([self.compiler, "-o", "program", "program.o", *places, "-lgomp", "-lsim"], check=True)
+
+    def run(self, seed, before=()):
+        env = {**os.environ, "SIM_GOMP_TRUTH": os.path.abspath("truth"), "SIM_GOMP_COST": str(COST_NS if seed % SEEDS_WITHOUT else 0), "TMPDIR": os.getcwd()}
+        done = subprocess.run([self.mpirun, "-n", "1", "--seed", str(seed), *before, "./program"], capture_output=True, text=True, env=env,
+                              timeout=patience(60), check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def measure(self, seed):
+        subprocess.run(["rm", "-rf", "result", "truth"], check=True)
+        done = self.run(seed, [self.latecomer, "run", "-q", "-o", "result", "--"])
+        shown = subprocess.run([self.latecomer, "show", "--json", "result"], capture_output=True, text=True, timeout=patience(60), check=False)
+        return done, json.loads(shown.stdout) if shown.returncode == 0 else None
+
+
+def rows(result, metric, threads, wanted=lambda path: True):
+    """Per thread, ns; unknown metrics are missing on purpose."""
+    paths = result["metrics"][metric]["callpaths"]
+    return [sum(1e9 * values[thread] for path, values in paths.items() if wanted(path)) for thread in range(threads)]
+
+
+def differences(result):
+    lines = [line.split() for line in Path("truth").read_text(encoding="ascii").splitlines()]
+    chain, tasks, most = map(int, lines[0][1:])
+    threads = [list(map(int, line[2:])) for line in lines[1:]]
+    pop, meta = result["pop"], result["meta"]
+    told = {(path["scope"], path["counts"]): path["length_s"] for path in pop["paths"]}
+    pairs = [("critical path", chain, pop["critical_path_s"] * 1e9), ("most useful time", most, told["thread", "useful"] * 1e9)]
+    if meta.get("openmp_tasks"):
+        pairs.append(("critical path of tasks", tasks, pop["task_critical_path_s"] * 1e9))
+    n = len(threads)
+    if meta["threads"] != [n]:
+        yield f"{n} threads, {meta['threads']} measured"
+        return
+    for place, metric in enumerate(WAITS):
+        pairs += [(f"{metric} of thread {i}", threads[i][5 + place], value) for i, value in enumerate(rows(result, metric, n))]
+    time = rows(result, "time", n, lambda path: "/" not in path)
+    parts = [rows(result, metric, n) for metric in ("omp_synchronization", "omp_management", "omp_idle_threads")]
+    for i, (life, early, useful, rest, outside, *_) in enumerate(threads):
+        pairs.append((f"time of thread {i}", life, time[i]))
+        pairs.append((f"balance of thread {i}", early + life, useful + rest + outside + sum(part[i] for part in parts)))
+    yield from (f"{what}: {wanted} ns wanted, {found:.1f} measured" for what, wanted, found in pairs if abs(wanted - found) > 0.5)
+    if meta["openmp_edges_lost"]:
+        yield f"{meta['openmp_edges_lost']} edges lost"
+    if pop["identity_error"] > 1e-9:
+        yield f"identities off by {pop['identity_error']}"
+
+
+def judge(runs, seed):
+    runs.build(seed)
+    bare = runs.run(seed)
+    done, result = runs.measure(seed)
+    if bare[0] < 0 or bare[0] > 63 or done[:2] != bare[:2] or done[2]:
+        yield f"{bare} bare, {done} under the tool"
+    elif result is None or "pop" not in result:
+        yield "no result"
+    else:
+        yield from differences(result)
+
+
+def main():
+    latecomer, mpirun, libraries = (Path(argument).absolute() for argument in sys.argv[1:4])
+    runs, found = Runs(latecomer, mpirun, libraries, sys.argv[4]), 0
+    first, last, *more = map(int, sys.argv[5:])
+    seeds = [*range(first, last + 1), *more]
+    with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
+        os.chdir(root)
+        for seed in seeds:
+            for line in judge(runs, seed):
+                print(f"seed {seed}: {line}")
+                found += 1
+    print(f"{len(seeds)} programs, {found} differences")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
