@@ -104,8 +104,11 @@ static void put_run(struct page *page) {
         lc_strbuf_puts(&page->out, ", ");
         put_text(page, mpi);
     }
-    lc_strbuf_printf(&page->out, "; in MPI %.1f %% of the time, waiting %.1f %%%s.</p>\n",
-                     lc_text_share(page->sums->total_mpi, page->sums->total_time),
+    lc_strbuf_puts(&page->out, "; ");
+    if (mpi != NULL || page->sums->total_mpi > 0)
+        lc_strbuf_printf(&page->out, "in MPI %.1f %% of the time, ",
+                         lc_text_share(page->sums->total_mpi, page->sums->total_time));
+    lc_strbuf_printf(&page->out, "waiting %.1f %%%s.</p>\n",
                      lc_text_share(page->sums->total_waiting, page->sums->total_time),
                      page->sums->estimated ? " (estimated, without MPI_Waitall and the like)" : "");
     if (page->view->n_unknown > 0)

@@ -110,11 +110,22 @@ static void print_programs(const struct lc_text *text) {
     }
 }
 
+bool lc_text_without_mpi(const struct lc_text *text) {
+    return json_object_get(text->meta, "mpi") == NULL &&
+           json_object_get(text->meta, "mpi_calls") != NULL;
+}
+
 static void print_shares(const struct lc_text *text) {
     const struct lc_sums *sums = text->sums;
     if (sums->total_time <= 0.0)
         return;
     static const size_t least = 68; /* columns of the longest line */
+    if (lc_text_without_mpi(text)) {
+        fprintf(text->out, "  threads wait for others %s%.1f %%%s of the time\n",
+                lc_text_bold(text), lc_text_share(sums->total_waiting, sums->total_time),
+                lc_text_plain(text));
+        return;
+    }
     fprintf(text->out, "  in MPI %s%.1f %%%s of the time,%swaiting for others %s%.1f %%%s%s\n",
             lc_text_bold(text), lc_text_share(sums->total_mpi, sums->total_time),
             lc_text_plain(text), text->width < least ? "\n  " : " ", lc_text_bold(text),
@@ -214,8 +225,12 @@ static void print_oversubscription(const struct lc_text *text) {
     warn(text, line);
 }
 
-/* Threads that nothing is measured of. */
+/* Threads that nothing is measured of, or of which no edge is known. */
 static void print_openmp(const struct lc_text *text) {
+    if (json_is_false(json_object_get(text->meta, "openmp_edges_followed")))
+        warn(text,
+             "ranks are on several nodes, where edges between threads are not followed: in the "
+             "factors and critical paths, what threads wait for each other counts as work");
     double most = 1;
     for (size_t i = 0; i < text->view->model->n_processes; i++)
         most =

@@ -81,15 +81,10 @@ static size_t find_worst(const struct dialect *dialect, const json_t *values) {
     return worst;
 }
 
-static bool is_without_mpi(const struct lc_text *text) {
-    return json_object_get(text->meta, "mpi") == NULL &&
-           json_object_get(text->meta, "mpi_calls") != NULL;
-}
-
 /* A low transfer has other reasons than messages where threads lack cores. */
 static const char *advice_of(const struct lc_text *text, const struct lc_text_factor *factor) {
     double cores;
-    bool threads = is_without_mpi(text);
+    bool threads = lc_text_without_mpi(text);
     if (threads && strcmp(factor->key, "load_balance") == 0)
         return "some threads have more work than others: see who is late";
     if (threads && strcmp(factor->key, "serialisation_efficiency") == 0)
@@ -108,7 +103,7 @@ static const char *advice_of(const struct lc_text *text, const struct lc_text_fa
 static const char *short_advice_of(const struct lc_text *text,
                                    const struct lc_text_factor *factor) {
     double cores;
-    bool threads = is_without_mpi(text);
+    bool threads = lc_text_without_mpi(text);
     if (strcmp(factor->key, "load_balance") == 0)
         return threads ? "some threads have more work" : "some ranks have more work";
     if (strcmp(factor->key, "serialisation_efficiency") == 0)
@@ -547,7 +542,7 @@ void lc_text_pop(const struct lc_text *text) {
     if (text->pop == NULL)
         return;
     lc_text_heading(text, "Efficiency (POP)",
-                    is_without_mpi(text)
+                    lc_text_without_mpi(text)
                         ? "from start to end of the program; U: useful time of a thread, CP: "
                           "critical path, T: run time"
                         : "between MPI_Init and MPI_Finalize; U: useful time of a thread, CP: "
@@ -570,8 +565,8 @@ void lc_text_pop_bars(const struct lc_text *text) {
     bar = bar > REMARK + LEAST_BAR ? bar - REMARK : LEAST_BAR;
     bar = bar < MOST_BAR ? bar : MOST_BAR;
     lc_text_heading(text, "Efficiency",
-                    is_without_mpi(text) ? "POP factors, from start to end of the program"
-                                         : "POP factors, between MPI_Init and MPI_Finalize");
+                    lc_text_without_mpi(text) ? "POP factors, from start to end of the program"
+                                              : "POP factors, between MPI_Init and MPI_Finalize");
     for (size_t i = 0; i < main_tree.n; i++) {
         const struct lc_text_factor *factor = &main_tree.factors[i];
         double value = get(text->pop, factor->key);

@@ -139,20 +139,21 @@ static bool is_estimate(const struct lc_text *text, const struct subtree *tree) 
 
 static void print_subtree(const struct lc_text *text, const struct subtree *tree, size_t width,
                           size_t bar) {
-    char seconds[32], time[40];
+    char seconds[32], time[40], mpi[16] = "";
     double all = text->sums->total_time;
     snprintf(time, sizeof time, "%s%s", is_estimate(text, tree) ? "~" : "",
              lc_text_seconds(tree->time, seconds));
     struct lc_strbuf name = {0}, drawn = {0};
+    if (!lc_text_without_mpi(text))
+        snprintf(mpi, sizeof mpi, "%.1f", lc_text_share(fmax(tree->mpi, 0.0), all));
     lc_strbuf_printf(&name, "%s%s", tree->where, tree->own ? " itself" : "");
     const double parts[3] = {(tree->time - tree->mpi) / all, (tree->mpi - tree->waiting) / all,
                              tree->waiting / all};
     lc_text_put_bar(text, parts, bar, &drawn);
     size_t shown = lc_utf8_count(lc_strbuf_get(&name));
-    fprintf(text->out, "  %s%*s %8s %6.1f %6.1f %6.1f  %s\n", lc_strbuf_get(&name),
-            (int)(width > shown ? width - shown : 0), "", time, lc_text_share(tree->time, all),
-            lc_text_share(fmax(tree->mpi, 0.0), all), lc_text_share(fmax(tree->waiting, 0.0), all),
-            lc_strbuf_get(&drawn));
+    fprintf(text->out, "  %s%*s %8s %6.1f %6s %6.1f  %s\n", lc_strbuf_get(&name),
+            (int)(width > shown ? width - shown : 0), "", time, lc_text_share(tree->time, all), mpi,
+            lc_text_share(fmax(tree->waiting, 0.0), all), lc_strbuf_get(&drawn));
     lc_strbuf_free(&name);
     lc_strbuf_free(&drawn);
 }
@@ -197,10 +198,12 @@ static enum lc_err put_heaviest(const struct lc_text *text, size_t most) {
     free(where);
     merge_alike(&split);
     fprintf(text->out, "\n%s%-*s%s %8s %6s %6s %6s  %s\n", lc_text_bold(text), (int)width + 2,
-            "Heaviest call paths", lc_text_plain(text), "TIME", "TIME %", "MPI %", "WAIT %",
-            bar == 0     ? ""
-            : text->utf8 ? "█ work ▒ MPI ░ wait"
-                         : "# work + MPI - wait");
+            "Heaviest call paths", lc_text_plain(text), "TIME", "TIME %",
+            lc_text_without_mpi(text) ? "" : "MPI %", "WAIT %",
+            bar == 0                    ? ""
+            : lc_text_without_mpi(text) ? text->utf8 ? "█ work ░ wait" : "# work - wait"
+            : text->utf8                ? "█ work ▒ MPI ░ wait"
+                                        : "# work + MPI - wait");
     bool estimates = false;
     for (size_t i = 0; i < split.n; i++) {
         print_subtree(text, &split.list[i], width, bar);

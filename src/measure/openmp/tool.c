@@ -5,8 +5,9 @@
 
 #include "base/json_text.h"
 #include "base/strbuf.h"
-#include "measure/core/core.h"
+#include "measure/clocks/clocks.h"
 #include "measure/core/attached.h"
+#include "measure/core/core.h"
 #include "measure/openmp/mutexes.h"
 #include "measure/openmp/omp_self.h"
 #include "measure/openmp/ompt.h"
@@ -120,6 +121,9 @@ void lc_omp_put_meta(struct lc_strbuf *out) {
         lost += o->edges_lost;
         tasks += o->tasks;
     }
-    lc_strbuf_printf(out, "], \"openmp_tasks\": %llu, \"openmp_edges_lost\": %llu",
-                     (unsigned long long)tasks, (unsigned long long)lost);
+    lc_strbuf_printf(out,
+                     "], \"openmp_tasks\": %llu, \"openmp_edges_lost\": %llu, "
+                     "\"openmp_edges_followed\": %s",
+                     (unsigned long long)tasks, (unsigned long long)lost,
+                     lc_clk.n_nodes > 1 ? "false" : "true");
 }

@@ -1,0 +1,99 @@
+/* OpenMP programs of known times on the simulation: sim_openmp_known NAME; with MPI: WITH_MPI. */
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
+#include <omp.h>
+#include <string.h>
+
+enum { MS = 1000000 };
+void sim_work(unsigned long long ns);
+
+__attribute__((noinline)) static void skewed(void) {
+    sim_work((unsigned)(omp_get_thread_num() + 1) * 10ull * MS);
+}
+
+static void imbalance(void) {
+    for (int i = 0; i < 5; i++) {
+#pragma omp parallel num_threads(4)
+        skewed();
+        sim_work(20 * MS);
+    }
+}
+
+static void constructs(void) {
+#pragma omp teams num_teams(2)
+#pragma omp distribute
+    for (int i = 0; i < 4; i++)
+        sim_work(100 * MS);
+#pragma omp parallel for num_threads(2) ordered(1) schedule(static, 1)
+    for (int i = 0; i < 10; i++) {
+#pragma omp ordered depend(sink : i - 1)
+        sim_work(10 * MS);
+#pragma omp ordered depend(source)
+    }
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp masked
+        sim_work(30 * MS);
+#pragma omp barrier
+#pragma omp scope
+        sim_work(20 * MS);
+    }
+#pragma omp target
+    sim_work(40 * MS);
+}
+
+/* Two tasks may not run at once, though in any order; a third one is for both. */
+static void exclusive(void) {
+    int x = 0;
+    (void)x;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+#pragma omp task depend(mutexinoutset : x)
+        sim_work(30 * MS);
+#pragma omp task depend(mutexinoutset : x)
+        sim_work(50 * MS);
+#pragma omp task depend(in : x)
+        sim_work(20 * MS);
+    }
+}
+
+#ifdef WITH_MPI
+/* Rank 1 goes on when rank 0 has; threads of both wait for each other twice a turn. */
+static void hybrid(int rank) {
+    int x = 0;
+    for (int i = 0; i < 4; i++) {
+#pragma omp parallel num_threads(2)
+        {
+            int first = (omp_get_thread_num() + rank + i) % 2;
+            sim_work((first ? 3 : 1) * MS);
+#pragma omp barrier
+            sim_work((first ? 1 : 3) * MS);
+        }
+        if (rank == 0)
+            MPI_Send(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+        else
+            MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+#endif
+
+int main(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : "";
+#ifdef WITH_MPI
+    int rank = 0, level = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (strcmp(name, "hybrid") == 0)
+        hybrid(rank);
+    MPI_Finalize();
+#endif
+    if (strcmp(name, "imbalance") == 0)
+        imbalance();
+    else if (strcmp(name, "constructs") == 0)
+        constructs();
+    else if (strcmp(name, "exclusive") == 0)
+        exclusive();
+    return 0;
+}

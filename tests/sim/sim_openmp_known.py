@@ -1,0 +1,105 @@
+"""OpenMP programs of GCC of known times, in virtual time: sim_openmp_known.py LATECOMER SIM-MPIRUN DIRECTORY-OF-LIBRARIES COMPILER MPICC
+
+Factors, paths and waiting are those worked out by hand, to the nanosecond; what is said of a program without MPI has no word of MPI or of ranks; with ranks on
+several nodes it is said that edges between threads are not followed."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from patience import patience  # noqa: E402
+
+SOURCE = Path(__file__).with_suffix(".c")
+LATENCY_NS = 1000
+found = []
+
+
+def check(what, wanted, have):
+    if wanted != have and not (isinstance(wanted, float) and abs(wanted - have) < 5e-9):
+        found.append(f"{what}: {wanted} wanted, {have}")
+
+
+class Runs:
+    def __init__(self, latecomer, mpirun, libraries, compiler, mpicc):
+        self.latecomer, self.mpirun = latecomer, mpirun
+        places = [word for path in (libraries / "gomp", libraries) for word in (f"-L{path}", f"-Wl,-rpath,{path}")]
+        for name, compile_it, library in (("alone", [compiler], []), ("with_mpi", [mpicc, "-DWITH_MPI"], ["-lmpich"])):
+            subprocess.run([*compile_it, "-O1", "-g", "-Wall", "-fopenmp", "-c", SOURCE, "-o", f"{name}.o"], check=True)
+            subprocess.run([compiler, "-o", name, f"{name}.o", *places, "-lgomp", "-lsim", *library], check=True)
+
+    def run(self, program, words=(), options=()):
+        """The result, and what is shown of it at first."""
+        subprocess.run(["rm", "-rf", "result"], check=True)
+        command = [self.mpirun, "-n", "1", "--seed", "1", "--call", "0", "--latency", str(LATENCY_NS), *words, self.latecomer, "run", "-q", *options, "-o", "result",
+                   "--", *program]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=patience(60), check=False, env={**os.environ, "TMPDIR": os.getcwd()})
+        check(f"{program}: status and messages", (0, ""), (done.returncode, done.stderr))
+        return json.loads(self.show("--json")), self.show()
+
+    def show(self, *words):
+        return subprocess.run([self.latecomer, "show", *words, "result"], capture_output=True, text=True, timeout=patience(60), check=True).stdout
+
+
+def path(result, scope, counts="useful"):
+    return next(path["length_s"] for path in result["pop"]["paths"] if (path["scope"], path["counts"]) == (scope, counts))
+
+
+def imbalance(runs):
+    result, screen = runs.run(["./alone", "imbalance"])
+    pop = result["pop"]
+    check("imbalance: critical path", 0.300, pop["critical_path_s"])
+    check("imbalance: parallel efficiency", (5 * 100 + 100) / (4 * 300), pop["parallel_efficiency"])
+    check("imbalance: barriers", 5 * 0.060, result["metrics"]["omp_ibarrier_wait"]["total"])
+    check("imbalance: idle", 4 * 3 * 0.020, result["metrics"]["omp_idle_threads"]["total"])
+    told = [(finding["kind"], finding["text"].split(" (")[0]) for finding in result["findings"]]
+    check("imbalance: findings", ["thread_imbalance", "serial_part"], [kind for kind, _ in told])
+    for finding in result["findings"]:
+        check("imbalance: words for ranks", [], [word for word in ("rank", "MPI") if word in finding["text"] + finding["advice"] + finding["gain_by"]])
+    check("imbalance: words of MPI", [], [line for line in screen.splitlines() if "MPI" in line])
+
+
+def constructs(runs):
+    """Teams and a target region on the host come one after the other."""
+    result, _ = runs.run(["./alone", "constructs"])
+    check("constructs: critical path", 0.400 + 0.100 + 0.030 + 0.020 + 0.040, result["pop"]["critical_path_s"])
+    check("constructs: sinks", 9 * 0.010, result["metrics"]["omp_lock_contention_critical"]["total"])
+    check("constructs: barriers", 0.010 + 0.030, result["metrics"]["omp_ibarrier_wait"]["total"])
+    check("constructs: useful", 0.400 + 0.050 + 0.030 + 0.020 + 0.040, path(result, "thread"))
+
+
+def exclusive(runs):
+    result, _ = runs.run(["./alone", "exclusive"])
+    check("exclusive: path of tasks", 0.100, result["pop"]["task_critical_path_s"])
+    check("exclusive: critical path", 0.100, result["pop"]["critical_path_s"])
+
+
+def hybrid(runs):
+    result, screen = runs.run(["./with_mpi", "hybrid"], ["-n", "2"])
+    pop = result["pop"]
+    check("hybrid: critical path", 0.024, pop["critical_path_s"])
+    check("hybrid: useful", 0.016, path(result, "thread"))
+    check("hybrid: parallel efficiency", 0.016, pop["parallel_efficiency"] * pop["elapsed_s"])
+    check("hybrid: barriers", 2 * 4 * 2 * 0.002, result["metrics"]["omp_ibarrier_wait"]["total"])
+    check("hybrid: warning", False, "several nodes" in screen)
+    check("hybrid: edges followed", True, result["meta"]["openmp_edges_followed"])
+    result, screen = runs.run(["./with_mpi", "hybrid"], ["-n", "2", "--nodes", "2", "--node-latency", str(LATENCY_NS)])
+    check("nodes: warning", True, "ranks are on several nodes, where edges between threads are not followed" in screen)
+    check("nodes: edges followed", False, result["meta"]["openmp_edges_followed"])
+
+
+def main():
+    runs_of = [Path(argument).absolute() for argument in sys.argv[1:4]]
+    with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
+        os.chdir(root)
+        runs = Runs(*runs_of, *sys.argv[4:6])
+        for case in (imbalance, constructs, exclusive, hybrid):
+            case(runs)
+    print("\n".join(found) or "all as it should be")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
