@@ -55,6 +55,10 @@ for columns in "60", "80", "100":
     widest = max(run("show", "--only", "impact", "pepc.cubex", COLUMNS=columns).splitlines(), key=len)
     check(len(widest) <= max(int(columns), 80), f"{len(widest)} wide at {columns} columns: {widest}")
 check("Performance impact" in run("show", "--full", "pepc.cubex"), "everything has it, too")
+made.make(MAKE, json.loads(json.dumps(pepc).replace("main/off", "main/outside/of/what/was/looked/at/in/the/paper/with/a/long/call/path")), "long.cubex")
+shown = run("show", "--full", "long.cubex")  # names are whole there
+rows = [row for row in shown.split("Performance impact")[1].split("\n\n")[0].splitlines() if " s " in row or row.endswith("RATIO %")]
+check(len(rows) == 4 and len({len(row) for row in rows}) == 1, "columns that are not below each other:\n" + "\n".join(rows))
 
 # Of a profile there is none.
 made.make(MAKE, {**pepc, "metrics": {"time": pepc["metrics"]["time"]}}, "profile.cubex")
