@@ -184,6 +184,12 @@ static enum lc_err join_partial(struct lc_raw **all, struct lc_raw *more) {
     return err;
 }
 
+bool lc_experiment_has_profile(const char *dir) {
+    char path[PATH_MAX];
+    join(path, dir, ".profile.raw");
+    return access(path, R_OK) == 0;
+}
+
 /* One file for the conversion: the library's, the only partial one, or all of those joined. */
 static enum lc_err find_raw(const char *dir, char *path, bool *whole) {
     join(path, dir, ".profile.raw");

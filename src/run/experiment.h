@@ -34,6 +34,8 @@ enum lc_err lc_experiment_write_partial(const char *dir, int32_t lowest_rank,
                                         const struct lc_raw *raw);
 /* Writes an object to a file of the directory. LC_ERR_IO, LC_ERR_NOMEM. */
 enum lc_err lc_experiment_write_json(const char *dir, const char *name, const json_t *object);
+/* MPI_Finalize has written the profile of all ranks. */
+bool lc_experiment_has_profile(const char *dir);
 /* A profile is there, and may be read. */
 bool lc_experiment_has_result(const char *dir);
 /* Its parts of nodes (.partial.<r>.raw), one call each. */

@@ -277,7 +277,10 @@ static void say_nothing_measured(const struct lc_run *run) {
                "put `latecomer run` after it, right before the program",
                run->argv[0], clearing);
     else
-        lc_say("%s: never called MPI: no result", run->argv[0]);
+        lc_say("%s: no MPI call reached the tool: no result: unless said above, the program makes "
+               "none, or LD_PRELOAD was unset, replaced or ignored (setuid) on the way to it: put "
+               "`latecomer run` right before the program",
+               run->argv[0]);
 }
 
 /* One process without MPI, OpenMP and regions: there is its time, and nothing to wait for. */
@@ -314,6 +317,9 @@ static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
             return;
         }
         lc_complain("%s", lc_err_text());
+    } else if (own == NULL && lc_experiment_has_profile(run->dir.path)) {
+        end_well(run); /* its state was out of reach: another user, another name space */
+        return;
     } else if (own == NULL || atomic_load(&own->measured) == LC_STATE_UNUSED) {
         if (run->launch.size == 1 && who_clears_environment(run->argv) == NULL && finish_plain(run))
             return;

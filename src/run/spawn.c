@@ -15,6 +15,7 @@
 #include "base/timer.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/parents_file.h"
 #include "base/strbuf.h"
 #include "run/run.h"
 
@@ -51,9 +52,10 @@ enum lc_err lc_run_find_library(char **path) {
                    self);
 }
 
-static void set_path_variable(const char *name, pid_t pid, int fd) {
+/* base/parents_file.h; and which rank this is. */
+static void set_parents_file(const char *name, pid_t pid, int fd, int32_t rank) {
     char text[64];
-    snprintf(text, sizeof text, "%d:%d", (int)pid, fd);
+    snprintf(text, sizeof text, "%d:%d:%d", (int)pid, fd, (int)rank);
     setenv(name, text, 1);
 }
 
@@ -101,8 +103,8 @@ static void set_environment(const struct lc_run *run, pid_t parent) {
         setenv("LATECOMER_SAMPLE_FILTERED", "1", 1);
     unsetenv("LATECOMER_OUTPUT"); /* ours alone */
     setenv("LATECOMER_DIR", run->dir.path, 1);
-    set_path_variable("LATECOMER_STATE", parent, run->state_fd);
-    set_path_variable("LATECOMER_BELL", parent, run->bell[1]);
+    set_parents_file("LATECOMER_STATE", parent, run->state_fd, run->launch.rank);
+    set_parents_file("LATECOMER_BELL", parent, run->bell[1], run->launch.rank);
     if (run->launch.size == 1) /* one process: it need not use MPI */
         setenv("LATECOMER_ALONE", "1", 1);
     else
@@ -128,7 +130,7 @@ static void become_program(const struct lc_run *run, pid_t parent,
 
 /* Memory for the state, and the bell. */
 static enum lc_err make_state(struct lc_run *run) {
-    run->state_fd = memfd_create("latecomer-state", MFD_CLOEXEC);
+    run->state_fd = memfd_create(LC_PARENTS_MEMORY, MFD_CLOEXEC);
     if (run->state_fd < 0)
         return lc_fail_errno(LC_ERR_SYSTEM, "shared memory: cannot be created");
     if (pipe2(run->bell, O_CLOEXEC | O_NONBLOCK) != 0) {

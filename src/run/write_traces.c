@@ -58,6 +58,8 @@ static void fill_options(struct lc_trace_options *options, const struct lc_trace
 }
 
 void lc_run_trace_finish(struct lc_run *run) {
+    if (run->peers.n_states == 0) /* out of reach */
+        return;
     const struct lc_mapped_state *own = &run->peers.states[run->peers.own];
     if (!lc_run_option_on("trace") || lc_trace_area_of(own->header, own->bytes) == NULL)
         return;

@@ -13,10 +13,11 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/lookup.h"
+#include "base/parents_file.h"
 #include "measure/core/core.h"
+#include "measure/core/limits.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
-#include "measure/core/limits.h"
 
 /* The writing side of state.h: this process's state, in the memory that the parent made
  * (LATECOMER_STATE=<pid>:<fd>), else in our own. */
@@ -98,17 +99,6 @@ static bool lay_out(void) {
     return make_usable_until(atomic_load(&h->used));
 }
 
-/* The parent's memory; -1: there is none. */
-static int open_parents(void) {
-    const char *text = getenv("LATECOMER_STATE");
-    int pid, fd;
-    if (text == NULL || sscanf(text, "%d:%d", &pid, &fd) != 2)
-        return -1;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
-    return open(path, O_RDWR | O_CLOEXEC);
-}
-
 /* The name space of this process' number, 0: not known. */
 static uint64_t pid_space(void) {
     struct stat space;
@@ -153,8 +143,13 @@ static enum lc_err claim(int fd, size_t extra) {
 }
 
 enum lc_err lc_state_create(size_t extra) {
-    int fd = open_parents();
-    if (fd < 0)
+    const char *dir = getenv("LATECOMER_DIR"), *parents = getenv("LATECOMER_STATE");
+    int fd = lc_open_parents(parents, LC_PARENTS_MEMORY_LINK, O_RDWR);
+    if (fd < 0 && parents != NULL && (dir == NULL || access(dir, W_OK) != 0))
+        return lc_fail(LC_ERR_SYSTEM,
+                       "`latecomer run` cannot be reached (it is another user's, or outside of the "
+                       "container): put it right before the program");
+    if (fd < 0) /* what MPI_Finalize writes is all that the parent gets */
         fd = (int)syscall(SYS_memfd_create, "latecomer", 1u /* MFD_CLOEXEC */);
     if (fd < 0)
         return lc_fail_errno(LC_ERR_SYSTEM, "no shared memory");

@@ -21,6 +21,7 @@
 
 #include "base/asan_options.h"
 #include "base/mpi_flavour.h"
+#include "base/parents_file.h"
 #include "measure/gomp_entries.h"
 #include "measure/stub/chain.h"
 #include "measure/stub/find_mpi.h"
@@ -141,13 +142,7 @@ static void restore_asan_options(void) {
 
 /* A word for the parent in the state that nobody claimed, if there is one. */
 static bool leave_mark(const char *mark) {
-    const char *text = getenv("LATECOMER_STATE");
-    char path[64];
-    int pid, fd;
-    if (text == NULL || sscanf(text, "%d:%d", &pid, &fd) != 2)
-        return false;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
-    int memory = open(path, O_RDWR | O_CLOEXEC);
+    int memory = lc_open_parents(getenv("LATECOMER_STATE"), LC_PARENTS_MEMORY_LINK, O_RDWR);
     if (memory < 0)
         return false;
     bool left = lseek(memory, 0, SEEK_END) == 0 && pwrite(memory, mark, strlen(mark) + 1, 0) > 0;
@@ -281,11 +276,16 @@ static const char *refuse(const struct lc_loaded_mpi *mpi, char *why, size_t why
     return NULL;
 }
 
-/* The parent of rank 0 says it once; who has no parent says it here. */
+/* The parent of rank 0 says it once; where it cannot be reached, rank 0 says it here (the third
+ * number of LATECOMER_STATE); and who has no parent. */
 static void report_failure(const char *why) {
     char mark[512];
+    int rank = 0;
+    const char *parents = getenv("LATECOMER_STATE");
     snprintf(mark, sizeof mark, "#%.500s", why);
-    if (!leave_mark(mark))
+    if (leave_mark(mark))
+        return;
+    if (parents == NULL || sscanf(parents, "%*d:%*d:%d", &rank) != 1 || rank <= 0)
         say("measurement", why);
 }
 

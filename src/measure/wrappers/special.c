@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "measure/stub/stub.h"
+#include "base/parents_file.h"
 #include "base/timer.h"
 #include "measure/wrappers/communicators.h"
 #include "measure/mpi/request.h"
@@ -27,12 +28,7 @@
 
 /* Tells the parent something (LATECOMER_BELL=<pid>:<fd>, a pipe); false: nobody listens. */
 static bool ring(char what) {
-    int pid, fd;
-    if (lc_core.bell == NULL || sscanf(lc_core.bell, "%d:%d", &pid, &fd) != 2)
-        return false;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
-    int bell = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    int bell = lc_open_parents(lc_core.bell, LC_PARENTS_BELL_LINK, O_WRONLY | O_NONBLOCK);
     if (bell < 0)
         return false;
     bool ok = write(bell, &what, 1) == 1;

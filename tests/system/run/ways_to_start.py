@@ -76,11 +76,31 @@ def rows(ws):
 
 
 def rows_in_namespace(ws):
-    """The one that asks for the version in between does not see the other process, but must not take its state for that of one that has ended."""
+    """The one that asks for the version in between does not see the other process, but must not take its state for that of one that has ended.
+    A program with a /proc of its own does not see the tool's other process (one rank: between name spaces MPICH 4.0 may hang in MPI_Finalize)."""
     program, path = str(ws.root / "program"), f"{ws.root}/wait.$$"
     wait_for_asked = f"while [ ! -e {path}.asked ]; do sleep 0.05; done"
     text = f"{program} after={path} &\n{wait_for_asked}\n{' '.join(IN_NAMESPACE)} {program} version\n> {path}\nwait $!"
-    return {"another process asks for the version in a name space of its own": ([script(ws.root / "apart", text)], ())}
+    return {"another process asks for the version in a name space of its own": ([script(ws.root / "apart", text)], ()),
+            "the program has a /proc of its own": ([*IN_NAMESPACE, "--mount-proc", program], (), (), 1)}
+
+
+def says_why(ws):
+    """Where the program cannot be measured: as bare, no result, and one line with the reason."""
+    ws.root.chmod(0o755)
+    program = str(ws.root / "program")
+    rows_of = {"LD_PRELOAD is replaced": (["env", "LD_PRELOAD=libm.so.6", program], "LD_PRELOAD was unset, replaced"),
+               "no environment": (["env", "-i", program], "env -i removes the environment")}
+    if FLAVOUR == "mpich":  # ranks of another user than mpirun's do not start with Open MPI 4
+        command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program]
+        rows_of["another user"] = command, "`latecomer run` cannot be reached"
+    for number, (name, (command, reason)) in enumerate(rows_of.items()):
+        bare, measured = run(ws, command), run(ws, command, ws.tool(directory=f"why{number}"))
+        check(f"{name}: bare {bare.status}, measured {measured.status}", bare.status == measured.status)
+        same = without(bare.out, "options:") == without(measured.out, "options:")  # they stay where the tool was never loaded
+        check(f"{name}: output {measured.out!r} instead of {bare.out!r}", same)
+        check(f"{name}: said {measured.err[-600:]}", reason in " ".join(measured.tool_lines()))
+        check(f"{name}: there is a result", not (ws.root / f"why{number}").exists())
 
 
 def build(ws):
@@ -98,12 +118,12 @@ def build(ws):
     compile_it("holds_layer", SOURCE, LAYER)
 
 
-def run(ws, command, tool=(), before=()):
+def run(ws, command, tool=(), before=(), ranks=RANKS):
     gone = ws.root / "program.gone"
     gone.unlink(missing_ok=True)
     gone.write_bytes((ws.root / "program").read_bytes())
     gone.chmod(0o755)
-    return ws.run([*ws.launcher(RANKS), *before, *tool, *command], env=ws.environment(ASAN_OPTIONS="detect_leaks=0"))
+    return ws.run([*ws.launcher(ranks), *before, *tool, *command], env=ws.environment(ASAN_OPTIONS="detect_leaks=0"))
 
 
 def main():
@@ -115,8 +135,8 @@ def main():
         build(ws)
         for number, (name, (command, options, *more)) in enumerate((rows_in_namespace if in_namespace else rows)(ws).items()):
             directory = f"exp{number}"
-            before = more[0] if more else ()
-            bare, measured = run(ws, command, before=before), run(ws, command, ws.tool(*options, directory=directory), before)
+            before, ranks = (*more, *((), RANKS)[len(more):])
+            bare, measured = run(ws, command, (), before, ranks), run(ws, command, ws.tool(*options, directory=directory), before, ranks)
             check(f"{name}: bare {bare.status}, measured {measured.status}: {measured.err[-600:]}", bare.status == measured.status == 0)
             if measured.status != 0:
                 continue
@@ -128,14 +148,17 @@ def main():
             check(f"{name}: no result: {measured.err[-600:]}", written)
             if not written:
                 continue
+            check(f"{name}: said {measured.err[-600:]}", "only its run time" not in measured.err)
             paths = ws.show("--metric", "visits", directory=directory)["metrics"]["visits"]["callpaths"]
             calls = {path: values for path, values in paths.items() if path.endswith("/MPI_Allreduce")}
             total = [sum(values) for values in zip(*calls.values())]
-            check(f"{name}: calls {calls}", total == [25] * RANKS and all("time_step" in path for path in calls))
+            check(f"{name}: calls {calls}", total == [25] * ranks and all("time_step" in path for path in calls))
             asked = [values for path, values in paths.items() if path.endswith("/ask_and_wait/MPI_Get_version")]
-            check(f"{name}: asked {paths}", not in_namespace or asked == [[1] * RANKS])
+            check(f"{name}: asked {paths}", "asks" not in name or not in_namespace or asked == [[1] * RANKS])
             memory, real = numbers(bare.out, "resident:"), numbers(measured.out, "resident:")
             check(f"{name}: resident {real} MiB, bare {memory}", not memory or max(real) <= max(memory) + MORE_RESIDENT_MIB)
+        if in_namespace:
+            says_why(ws)
     print(f"{len(failures)} not as expected")
     return bool(failures)
 
