@@ -133,7 +133,7 @@ static void add_cost(struct lc_thread *t, const struct lc_entry *e, uint32_t fn,
         t->sites_known = calloc(1, sizeof *t->sites_known);
     if (t->sites_known == NULL)
         return;
-    struct lc_site *site = lc_site_take(t->sites_known, fn, e->ra);
+    struct lc_site *site = lc_site_get(t->sites_known, fn, e->ra);
     if (site != NULL)
         site->cost_ticks += ticks;
     if (site != NULL && rare)

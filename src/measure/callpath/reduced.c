@@ -19,7 +19,7 @@ struct lc_merged { /* an entry, and what it is known by */
     struct lc_entry *entry;       /* after it, and its items */
 };
 
-struct lc_site *lc_site_take(struct lc_sites_reduced *all, uint32_t fn, uint64_t ra) {
+struct lc_site *lc_site_get(struct lc_sites_reduced *all, uint32_t fn, uint64_t ra) {
     struct lc_site *known = lc_site_find(all, fn, ra);
     if (known != NULL || all->n_sites >= LC_SITES_MOST * 3 / 4)
         return known;

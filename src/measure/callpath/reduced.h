@@ -81,7 +81,7 @@ static inline bool lc_site_counts(struct lc_site *site) {
 }
 
 /* A site that is noted; NULL: there is no room for more. */
-struct lc_site *lc_site_take(struct lc_sites_reduced *all, uint32_t fn, uint64_t ra);
+struct lc_site *lc_site_get(struct lc_sites_reduced *all, uint32_t fn, uint64_t ra);
 
 /* The entry of a call at a site with less detail; unwinds where it is a path that was not seen. */
 struct lc_entry *lc_site_entry(struct lc_thread *t, struct lc_site *site, uint64_t frame);

@@ -155,25 +155,25 @@ struct later { /* replies that wait for a record */
     bool wanted;             /* one of them is of a send that may have waited */
     uint64_t skipped, since; /* ticks by which clocks would have changed, since when */
 };
-static struct later **laters; /* by rank */
+static struct later **queued_replies; /* by rank */
 
 /* Ranks whose reply is held until this process does something else than start messages: one of them
  * may go there. */
 static uint32_t held[8], n_held;
 
 static struct later *later_of(uint32_t rank) {
-    if (laters == NULL)
-        laters = calloc(lc_clk.size, sizeof *laters);
-    if (laters != NULL && laters[rank] == NULL) {
-        laters[rank] = calloc(1, sizeof **laters);
-        if (laters[rank] != NULL)
-            laters[rank]->since = lc_clk.base_ticks;
+    if (queued_replies == NULL)
+        queued_replies = calloc(lc_clk.size, sizeof *queued_replies);
+    if (queued_replies != NULL && queued_replies[rank] == NULL) {
+        queued_replies[rank] = calloc(1, sizeof **queued_replies);
+        if (queued_replies[rank] != NULL)
+            queued_replies[rank]->since = lc_clk.base_ticks;
     }
-    return laters != NULL ? laters[rank] : NULL;
+    return queued_replies != NULL ? queued_replies[rank] : NULL;
 }
 
 uint32_t lc_clk_back_pack(uint32_t to, uint64_t *words) {
-    struct later *l = laters != NULL ? laters[to] : NULL;
+    struct later *l = queued_replies != NULL ? queued_replies[to] : NULL;
     if (l == NULL || l->n == 0)
         return 0;
     uint32_t n = l->n;
@@ -226,7 +226,7 @@ static bool reply_with_next(struct lc_clk_thread *k, uint32_t source, const stru
 
 /* What no record took along, in a message of its own. */
 static void flush(struct lc_clk_thread *k, uint32_t rank) {
-    struct later *l = laters[rank];
+    struct later *l = queued_replies[rank];
     if (l == NULL || l->n == 0 || !l->wanted)
         return;
     struct lc_stamp post;
@@ -237,7 +237,7 @@ static void flush(struct lc_clk_thread *k, uint32_t rank) {
 }
 
 void lc_clk_back_flush(struct lc_clk_thread *k) {
-    for (uint32_t i = 0; laters != NULL && i < lc_clk.size; i++)
+    for (uint32_t i = 0; queued_replies != NULL && i < lc_clk.size; i++)
         flush(k, i);
 }
 

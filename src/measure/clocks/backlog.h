@@ -68,7 +68,7 @@ void lc_clk_backlog_unlock(void);
 void lc_clk_backlog_work(void);
 /* Runs the oldest event, ready or not; there is one. With the lock. */
 void lc_clk_backlog_force(void);
-/* How many events there are; may be asked without the lock. */
+/* Number of queued events; no lock needed. */
 uint32_t lc_clk_backlog_events(void);
 /* How many there may be; may be asked without the lock. */
 uint32_t lc_clk_backlog_capacity(void);

@@ -67,7 +67,7 @@ static uint32_t progress_until(uint32_t enough) {
     return left;
 }
 
-/* Messages in turn outrun their clocks: a record arrives when its receiver has gone on. So calls
+/* In a ping-pong the clocks fall behind: a record arrives when its receiver has gone on. So calls
  * wait for those that are on their way, from a half full queue on. */
 static void keep_pace(void) {
     static _Atomic uint64_t in_vain;

@@ -60,8 +60,8 @@ void lc_clk_deferred_do(struct lc_clk_thread *k) {
         log_call(k, &k->deferred.call);
 }
 
-/* What the last call has left, and its wait state. */
-static inline void last_call(struct lc_clk_thread *k) {
+/* Does the deferred work of the thread's last call, and books its wait state. */
+static inline void finish_last_call(struct lc_clk_thread *k) {
     lc_clk_deferred(k);
     if (k->unbooked && k->worst.ticks > 0)
         lc_clk_book(k, k->waited, &k->worst);
@@ -76,7 +76,7 @@ void lc_clocks_catch_up(struct lc_thread *t) {
 }
 
 static void skip(struct lc_clk_thread *k, uint64_t ticks) {
-    last_call(k);
+    finish_last_call(k);
     lc_clk_own_lock();
     k->l.last += ticks;
     k->l.skipped += ticks;
@@ -103,9 +103,9 @@ void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
     LC_CLK_LOG("D %llu\n", (unsigned long long)ticks);
 }
 
-/* Functions found by samples lie between calls that may be close to each other: a kernel that is
- * timed by MPI_Wtime, or that ends before a receive is posted, has made the next message late. */
-static bool goes_on(uint32_t fn) {
+/* Local calls and posted receives do not end the code that makes a rank late: a kernel that is
+ * timed by MPI_Wtime, or that ends before a receive is posted, is what delays the next message. */
+static bool keeps_cause(uint32_t fn) {
     return fn < LC_FN_COUNT && (lc_fn_local[fn] || fn == LC_FN_Irecv || fn == LC_FN_Isend);
 }
 
@@ -131,7 +131,7 @@ static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k)
     portion(k, call, last);
     if (k->l.vec.n_whatif > 0 && ++k->carried % LC_CHOSEN_LOOKS == 0)
         lc_clk_look_at_cost(k);
-    if (!k->sampled || !goes_on(call->fn)) {
+    if (!k->sampled || !keeps_cause(call->fn)) {
         k->l.longest = 0;
         k->sampled = false;
     }
@@ -161,7 +161,7 @@ static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
 }
 
 static __attribute__((noinline)) void begin_after(struct lc_call *call, struct lc_clk_thread *k) {
-    last_call(k);
+    finish_last_call(k);
     begin(call, k);
 }
 
@@ -285,10 +285,10 @@ void lc_clocks_call_end(struct lc_call *call) {
         end_unusual(call, k);
 }
 
-/* Regions cut the time between two calls; who waits for this rank wants to know the largest part.
- */
+/* Regions cut the time between two calls into parts; ranks that wait for this one are told the
+ * largest part. */
 static void part(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
-    last_call(k);
+    finish_last_call(k);
     uint64_t last = k->l.last;
     lc_clk_origins_called(k);
     lc_clk_own_lock();
@@ -357,7 +357,7 @@ static void spent_in_backlog(struct lc_clk_thread *k, const struct lc_call *call
     lc_clk_backlog_part(k, &part);
 }
 
-void lc_clocks_spent(const struct lc_call *call, uint64_t until, uint32_t node) {
+void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
@@ -365,7 +365,7 @@ void lc_clocks_spent(const struct lc_call *call, uint64_t until, uint32_t node) 
         spent_in_backlog(k, call, until, node);
         return;
     }
-    last_call(k);
+    finish_last_call(k);
     if (until < k->l.last) /* MPI_Init, the runtime of OpenMP: that time is no work */
         until = k->l.last;
     if (k->in_runtime)
@@ -374,7 +374,7 @@ void lc_clocks_spent(const struct lc_call *call, uint64_t until, uint32_t node) 
     part(k, until, node);
 }
 
-void lc_clocks_mostly(const struct lc_call *call, uint64_t ticks, uint32_t node) {
+void lc_clocks_dominant(const struct lc_call *call, uint64_t ticks, uint32_t node) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL || lc_clk.backlog || ticks < k->l.longest)
         return;
@@ -426,9 +426,9 @@ void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
     }
 }
 
-/* Whoever made this thread had done the work before it: it begins with the clocks of the first
- * thread, which are 0 where that one has had no event in this interval yet. That one may be in an
- * event: each of the words is as it was before or after. With lc_clk.lock. */
+/* A new thread starts with the first thread's clocks, as if that one had made it. They are 0 where
+ * that one has had no event in this interval yet. That one may be in an event: each of the words is
+ * as it was before or after. With lc_clk.lock. */
 static void begin_as_first(struct lc_logical *l) {
     const struct lc_logical *of = lc_clk.threads != NULL ? &lc_clk.threads->l : NULL;
     if (of == NULL)
@@ -495,7 +495,7 @@ void lc_clocks_thread_new(struct lc_call *call) {
 
 static void end_thread(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     (void)data;
-    last_call(k);
+    finish_last_call(k);
     lc_clk_own_lock();
     useful(k, call->begin, 0);
     k->between = false;

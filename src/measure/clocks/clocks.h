@@ -70,7 +70,7 @@ struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bo
 };
 
 struct lc_clk_counts {
-    uint64_t messages, n_bent, collectives, skipped, violations, unresolved;
+    uint64_t messages, collectives, skipped, violations, unresolved;
     uint64_t unseen; /* messages and collectives over communicators that were not seen made */
     uint64_t records, replies, packed, record_bytes, shadows,
         combined; /* messages and collectives of our own; replies that went with others */

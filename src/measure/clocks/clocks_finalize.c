@@ -34,16 +34,16 @@
 
 /* Values per interval, in seconds, reduced element by element. */
 enum {
-    MAX_BEGIN,
-    /* negative: the earliest */ MAX_END,
+    MAX_BEGIN, /* negative: the earliest */
+    MAX_END,
     MAX_USEFUL,
     MAX_CHAIN,
     MAX_OMP,
     MAX_THREADS,
     MAX_PROCESS,
     MAX_TASK,
-    MAX_MPI,
-    /* negative: the least */ MAX_NODE_MPI,
+    MAX_MPI,      /* negative: the least */
+    MAX_NODE_MPI, /* negative: the least of the nodes' means */
     MAX_WHATIF,
     N_MAX = MAX_WHATIF + LC_WHATIF_MAX
 };

@@ -14,7 +14,8 @@
 
 struct lc_comm;
 
-/* Does what the thread's last call has left: its entry moves. */
+/* Does the deferred work of the thread's last call now: the cache entry that it refers to is about
+ * to move. */
 void lc_clocks_catch_up(struct lc_thread *t);
 /* A node of the call tree is in use: the nodes further out that stand for it, and for those around
  * it, in a full critical-path vector are told to the other ranks. With lc_core.lock held. */
@@ -22,10 +23,12 @@ void lc_clocks_path(uint32_t node);
 
 /* The last `ticks` before the call begins were our own work: not useful time. */
 void lc_clocks_skip(struct lc_call *call, uint64_t ticks);
-/* Before the call began, until then (ticks), time was spent in this node; in order of time. */
-void lc_clocks_spent(const struct lc_call *call, uint64_t until, uint32_t node);
-/* Others that wait for this thread hear that it was here for that long. */
-void lc_clocks_mostly(const struct lc_call *call, uint64_t ticks, uint32_t node);
+/* Splits the time since the last event: it was spent in this node until `until` (ticks), which is
+ * before the call began. Parts come in order of time. */
+void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node);
+/* The node in which most of the time since the last event was spent, as ranks that wait for this
+ * thread are told. */
+void lc_clocks_dominant(const struct lc_call *call, uint64_t ticks, uint32_t node);
 /* A call of MPI begins: useful time of the thread ends at call->begin. */
 void lc_clocks_call_begin(struct lc_call *call);
 /* The call has returned (call->end): its time is booked as MPI's, not as useful time. */

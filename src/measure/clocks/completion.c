@@ -79,8 +79,8 @@ static uint64_t order_of(const struct lc_request *r) {
     return recv != NULL ? recv->recv.order : 0;
 }
 
-/* May what the receive got be read at the next event? */
-static bool may_wait(const struct lc_request *r, const struct lc_clk_recv *recv) {
+/* May its entry be read at the thread's next event? */
+static bool can_defer(const struct lc_request *r, const struct lc_clk_recv *recv) {
     return lc_clk.may_defer && !recv->reply_later && !recv->is_matched && !r->comm->freed &&
            lc_clk.areas[recv->recv.source].head != NULL;
 }
@@ -90,8 +90,8 @@ static bool note_receive(const struct lc_call *call, struct lc_clk_thread *k, st
                          const MPI_Status *status) {
     struct lc_clk_recv *recv = (struct lc_clk_recv *)(uintptr_t)r->clocks[0];
     r->clocks[0] = 0;
-    bool notified = lc_status_is_set(r, status); /* else by its post, as far as that says it */
-    if (lc_unlikely(notified &&
+    bool status_valid = lc_status_is_set(r, status); /* else what it was posted with */
+    if (lc_unlikely(status_valid &&
                     (lc_status_cancelled(status) || status->MPI_SOURCE == MPI_PROC_NULL))) {
         if (lc_status_cancelled(status))
             lc_clk_drop_recv(recv);
@@ -100,9 +100,9 @@ static bool note_receive(const struct lc_call *call, struct lc_clk_thread *k, st
         return false;
     }
     struct lc_deferred *deferred = lc_clk_note(k, call, r->comm);
-    deferred->peer = notified ? status->MPI_SOURCE : r->peer;
-    deferred->tag = notified ? status->MPI_TAG : r->tag;
-    deferred->bytes = notified ? lc_status_bytes(status) : (uint32_t)LC_ANY_BYTES;
+    deferred->peer = status_valid ? status->MPI_SOURCE : r->peer;
+    deferred->tag = status_valid ? status->MPI_TAG : r->tag;
+    deferred->bytes = status_valid ? lc_status_bytes(status) : (uint32_t)LC_ANY_BYTES;
     deferred->recv = recv;
     deferred->notified = recv->notified;
     return true;
@@ -189,7 +189,7 @@ void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *
     }
     if (lc_likely(n_receives == 1 && n_others == 0)) {
         struct lc_request *r = requests[receive];
-        bool waits = may_wait(r, (struct lc_clk_recv *)(uintptr_t)r->clocks[0]);
+        bool waits = can_defer(r, (struct lc_clk_recv *)(uintptr_t)r->clocks[0]);
         if (!note_receive(call, k, r, &statuses[receive]))
             return;
         if (lc_likely(waits))

@@ -137,11 +137,11 @@ static struct early {
     struct early *next;
     uint32_t source, context, number, n;
     uint64_t words[];
-} * earlies;
+} * early_batches;
 
 static bool receive_record(const struct lc_shadow *m, int32_t rank, struct lc_shadow_batch *b) {
     uint32_t context = lc_shadow_context(m);
-    for (struct early **at = &earlies, *e; (e = *at) != NULL; at = &e->next) {
+    for (struct early **at = &early_batches, *e; (e = *at) != NULL; at = &e->next) {
         if (e->number != m->number || e->context != context || (int32_t)e->source != rank)
             continue;
         bool good = unpack(e->words, e->n, b);
@@ -361,10 +361,11 @@ void lc_clk_composed_part(uint32_t source, const uint64_t *words, uint32_t n) {
         lc_clk.counts.skipped++;
         return;
     }
-    *e = (struct early){.next = earlies, .source = source, .context = context, .number = number};
+    *e = (struct early){
+        .next = early_batches, .source = source, .context = context, .number = number};
     e->n = n;
     memcpy(e->words, words, n * sizeof *words);
-    earlies = e;
+    early_batches = e;
     struct lc_shadow *m = lc_shadow_find(context, number);
     if (m != NULL)
         lc_clk_composed_advance(m);

@@ -25,7 +25,7 @@ uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint
     struct lc_cp_item items[LC_CP_ITEMS];
     uint32_t n = lc_cpvec_pack(&k->l.vec, items, room);
     extra[0] = n;
-    extra[1] = lc_clk.n_whatif; /* | LC_RECORD_WAITS, LC_RECORD_SURELY */
+    extra[1] = lc_clk.n_whatif; /* | LC_RECORD_WAITS, LC_RECORD_SYNCHRONOUS */
     lc_clk_whatif_words(k, then, extra + 2);
     for (uint32_t i = 0; i < n; i++)
         items[i].ticks = lc_clk_ns_of(items[i].ticks);

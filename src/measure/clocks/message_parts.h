@@ -1,10 +1,10 @@
 /* Point-to-point messages inside the clocks: what the parts of one message's way share.
  *
  * Parts
- *   sends.c      the sender's entry, before its message
- *   receives.c      receives: posted, matched with entries, completed
+ *   sends.c       the sender's entry, before its message
+ *   receives.c    receives: posted, matched with entries, completed
  *   completion.c  requests that a call completed, in the order that matching needs
- *   back_edges.c      the edge back, from the post of a receive to the end of its send
+ *   back_edges.c  the edge back, from the post of a receive to the end of its send
  * Invariant: of one message the parts know each other only by its sequence number in the stream of
  * entries from sender to receiver. */
 #ifndef LC_MEASURE_CLOCKS_MESSAGE_PARTS_H
@@ -39,7 +39,7 @@ static inline uint32_t context_of(const struct lc_clk_comm *c, const struct lc_m
 }
 
 /* Does the send end only when its receive was posted, whatever the times? */
-static inline bool surely_waits(const struct lc_msg *msg) {
+static inline bool needs_receiver(const struct lc_msg *msg) {
     return msg->kind == LC_SEND_SYNC ||
            (msg->bytes >= LC_SURELY_BYTES && msg->kind == LC_SEND_STANDARD);
 }

@@ -31,7 +31,7 @@ static struct packet *flying, *flying_last, *spare;
 static struct to {       /* by rank */
     struct packet *open; /* to be sent */
     bool listed;
-} * tos;
+} * peers;
 static uint32_t *ready, n_ready; /* ranks that may have one */
 static uint32_t n_flying;
 static struct packet *in; /* LC_PACKETS_IN, received in turns */
@@ -48,7 +48,7 @@ static void post(struct packet *p) {
 
 void lc_clk_packets_begin(void (*take)(uint32_t source, uint64_t *words, int n)) {
     take_part = take;
-    tos = calloc(lc_clk.size, sizeof *tos);
+    peers = calloc(lc_clk.size, sizeof *peers);
     ready = calloc(lc_clk.size, sizeof *ready);
     in = calloc(LC_PACKETS_IN, sizeof *in);
     for (int i = 0; in != NULL && i < LC_PACKETS_IN; i++)
@@ -114,9 +114,9 @@ static void send_packet(struct packet *p) {
 }
 
 bool lc_clk_packet_add(uint32_t to, enum lc_packet_part kind, const uint64_t *words, uint32_t n) {
-    if (tos == NULL || ready == NULL || in == NULL || lc_core.finalized)
+    if (peers == NULL || ready == NULL || in == NULL || lc_core.finalized)
         return false;
-    struct to *t = &tos[to];
+    struct to *t = &peers[to];
     if (t->open != NULL && t->open->n + 1 + n > LC_PACKET_WORDS) {
         send_packet(t->open);
         t->open = NULL;
@@ -140,15 +140,15 @@ bool lc_clk_packet_add(uint32_t to, enum lc_packet_part kind, const uint64_t *wo
 }
 
 void lc_clk_packet_hold(uint32_t to, uint32_t most) {
-    struct packet *p = tos[to].open;
+    struct packet *p = peers[to].open;
     if (p->n_held++ == 0)
         p->since = lc_patience_ticks();
     p->held = p->n_held == p->n_parts && p->n_held < most;
 }
 
 void lc_clk_packet_release(uint32_t to) {
-    if (tos != NULL && tos[to].open != NULL)
-        tos[to].open->held = false;
+    if (peers != NULL && peers[to].open != NULL)
+        peers[to].open->held = false;
 }
 
 static bool stays(const struct packet *p) {
@@ -160,7 +160,7 @@ void lc_clk_packets_send(void) {
     uint32_t n = n_ready;
     n_ready = 0;
     for (uint32_t i = 0; i < n; i++) {
-        struct to *t = &tos[ready[i]];
+        struct to *t = &peers[ready[i]];
         struct packet *p = t->open;
         if (stays(p)) {
             ready[n_ready++] = ready[i];
@@ -205,7 +205,7 @@ bool lc_clk_packets_take(bool ask) {
 
 static void send_synchronously(void) {
     settling = true;
-    if (tos != NULL)
+    if (peers != NULL)
         lc_clk_packets_send();
 }
 
@@ -214,7 +214,7 @@ static bool all_received(void) {
     return flying == NULL && n_ready == 0;
 }
 
-/* Takes what comes, until nobody has anything left to do or on its way. */
+/* Receives packets until no rank has work left and none is in transit. */
 void lc_clk_packets_quiesce(void (*work)(bool *left)) {
     MPI_Request barrier = MPI_REQUEST_NULL;
     bool waiting = false;

@@ -18,7 +18,7 @@ void lc_clk_reply_wanted(void) {
 }
 
 static bool wants_reply(const struct lc_stashed *item) {
-    return item->n_extra > 1 && item->extra[1] & LC_RECORD_SURELY;
+    return item->n_extra > 1 && item->extra[1] & LC_RECORD_SYNCHRONOUS;
 }
 
 static void reply(struct lc_clk_recv *r) {

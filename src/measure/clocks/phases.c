@@ -4,8 +4,10 @@
  *
  *   id         name and number of the iteration as one word, alike on all ranks; travels in stamps
  *   iteration  begin, end, useful time of the threads of this process, longest chain since its
- * begin At most LC_PHASE_NAMES names and LC_PHASE_KEPT iterations of each are kept; what is beyond
- * is counted. A thread that sees the change late is put right by lc_clk_phase_catch_up. */
+ *              begin
+ *
+ * At most LC_PHASE_NAMES names and LC_PHASE_KEPT iterations of each are kept; what is beyond is
+ * counted. A thread that sees the change late is put right by lc_clk_phase_catch_up. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,7 +226,7 @@ enum {
 };
 enum { SUM_THREADS, SUM_USEFUL, SUM_PROCESS, N_SUM };
 
-struct notified { /* text of one phase */
+struct phase_text {
     double begin;
     struct lc_strbuf text;
 };
@@ -259,7 +261,7 @@ static void add(struct lc_pop_sums *total, const struct lc_pop_sums *s) {
     total->threads |= s->threads;
 }
 
-static void put_phase(struct notified *notified, const char *name, uint64_t count, size_t n,
+static void put_phase(struct phase_text *phase, const char *name, uint64_t count, size_t n,
                       const double *max, const double *sum, struct lc_strbuf *ranks) {
     struct lc_pop_sums total = {0}, s;
     struct lc_pop pop;
@@ -275,8 +277,8 @@ static void put_phase(struct notified *notified, const char *name, uint64_t coun
         elapsed[i] = s.elapsed;
     }
     if (lc_pop_compute(&total, &pop)) {
-        struct lc_strbuf *out = &notified->text;
-        notified->begin = -max[MAX_BEGIN];
+        struct lc_strbuf *out = &phase->text;
+        phase->begin = -max[MAX_BEGIN];
         lc_strbuf_puts(out, "{\"name\": ");
         lc_json_put(out, name);
         lc_strbuf_printf(
@@ -341,7 +343,7 @@ static void put_ranks(const struct lc_phase_name *p, size_t n, struct lc_strbuf 
 
 /* Collective. */
 static void reduce_phase(const struct lc_phase_name *p, const struct lc_offset_ends *c,
-                         struct notified *notified) {
+                         struct phase_text *phase) {
     uint64_t mine[2] = {p != NULL ? p->n : 0, p != NULL ? p->count : 0}, all[2];
     char text[LC_PHASE_TEXT] = "";
     int who = p != NULL ? lc_core.rank : lc_core.size, first = 0;
@@ -364,7 +366,7 @@ static void reduce_phase(const struct lc_phase_name *p, const struct lc_offset_e
         struct lc_strbuf ranks = {0};
         put_ranks(p, n, &ranks);
         if (lc_core.rank == 0)
-            put_phase(notified, text, all[1], n, max + n * N_MAX, sum + n * N_SUM, &ranks);
+            put_phase(phase, text, all[1], n, max + n * N_MAX, sum + n * N_SUM, &ranks);
         lc_strbuf_free(&ranks);
     }
     free(max);
@@ -372,13 +374,13 @@ static void reduce_phase(const struct lc_phase_name *p, const struct lc_offset_e
 }
 
 static int by_begin(const void *a, const void *b) {
-    double x = ((const struct notified *)a)->begin, y = ((const struct notified *)b)->begin;
+    double x = ((const struct phase_text *)a)->begin, y = ((const struct phase_text *)b)->begin;
     return (x > y) - (x < y);
 }
 
 /* Ranks need not know the same names: the largest key that is left is next. */
 void lc_clk_phases_put(const struct lc_offset_ends *c, struct lc_strbuf *out) {
-    struct notified notified[LC_PHASE_NAMES] = {{0}};
+    struct phase_text phases[LC_PHASE_NAMES] = {{0}};
     size_t n = 0;
     uint64_t below = UINT64_MAX;
     for (;;) {
@@ -390,18 +392,18 @@ void lc_clk_phases_put(const struct lc_offset_ends *c, struct lc_strbuf *out) {
         lc_real.Allreduce(&mine, &next, 1, MPI_UINT64_T, MPI_MAX, lc_core.comm);
         if (next == 0 || n == LC_PHASE_NAMES)
             break;
-        reduce_phase(p != NULL && p->key == next ? p : NULL, c, &notified[n++]);
+        reduce_phase(p != NULL && p->key == next ? p : NULL, c, &phases[n++]);
         below = next;
     }
-    qsort(notified, n, sizeof *notified, by_begin);
+    qsort(phases, n, sizeof *phases, by_begin);
     bool any = false;
     for (size_t i = 0; i < n; i++) {
-        if (notified[i].text.length > 0 && lc_strbuf_ok(&notified[i].text)) {
+        if (phases[i].text.length > 0 && lc_strbuf_ok(&phases[i].text)) {
             lc_strbuf_puts(out, any ? ", " : ", \"phases\": [");
-            lc_strbuf_puts(out, notified[i].text.text);
+            lc_strbuf_puts(out, phases[i].text.text);
             any = true;
         }
-        lc_strbuf_free(&notified[i].text);
+        lc_strbuf_free(&phases[i].text);
     }
     if (any)
         lc_strbuf_putc(out, ']');

@@ -387,7 +387,7 @@ void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
         return;
     }
     int32_t source = lc_clk_world(msg->comm, msg->peer);
-    bool may_wait =
+    bool can_defer =
         r == NULL && lc_clk.may_defer && source >= 0 && lc_clk.areas[source].head != NULL;
     struct lc_deferred *deferred = lc_clk_note(k, call, msg->comm);
     deferred->peer = msg->peer;
@@ -395,7 +395,7 @@ void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
     deferred->bytes = msg->bytes;
     deferred->recv = r;
     deferred->notified = msg->clocks[1] != 0;
-    if (lc_likely(may_wait))
+    if (lc_likely(can_defer))
         lc_clk_defer(k, LC_DEFERRED_RECEIVED);
     else
         lc_clk_receive_now(k);

@@ -93,7 +93,7 @@ void lc_clk_record_arrived(uint32_t source, uint64_t *words, int n) {
     if (entry.context == LC_CONTEXT_REPLY)
         lc_clk_reply_extra(source, entry.tag, words + LC_RECORD_HEAD,
                            (uint32_t)(n - LC_RECORD_HEAD));
-    if (n > LC_RECORD_HEAD + 1 && !shadow && words[LC_RECORD_HEAD + 1] & LC_RECORD_SURELY)
+    if (n > LC_RECORD_HEAD + 1 && !shadow && words[LC_RECORD_HEAD + 1] & LC_RECORD_SYNCHRONOUS)
         lc_clk_reply_wanted();
     lc_match_add(&lc_clk.match, source, &entry, words + LC_RECORD_HEAD,
                  (uint32_t)(n - LC_RECORD_HEAD));

@@ -87,12 +87,12 @@ static struct sent {
     uint32_t id, seq;
     struct lc_ring_entry *entry;
     bool cancelled;
-} * sents;
+} * recent_sends;
 static uint32_t last_id;
 
 /* With lc_clk.lock. */
 static struct sent *sent_of(uint64_t id) {
-    struct sent *s = sents != NULL && id != 0 ? &sents[id % LC_SENTS] : NULL;
+    struct sent *s = recent_sends != NULL && id != 0 ? &recent_sends[id % LC_SENTS] : NULL;
     return s != NULL && s->id == id ? s : NULL;
 }
 
@@ -147,7 +147,7 @@ static uint64_t flags_of(const struct lc_call *call, const struct lc_msg *msg) {
     bool sync = msg->kind == LC_SEND_SYNC, buffered = msg->kind == LC_SEND_BUFFERED;
     return (sync || (msg->bytes >= LC_RENDEZVOUS_BYTES && !buffered) ? LC_RECORD_WAITS : 0) |
            (sync || (msg->bytes >= lc_clk.buffered_bytes && !buffered) ? LC_RECORD_BLOCKS : 0) |
-           (surely_waits(msg) ? LC_RECORD_SURELY : 0) |
+           (needs_receiver(msg) ? LC_RECORD_SYNCHRONOUS : 0) |
            (lc_clk.fn_starts[call->fn] ? 0 : LC_RECORD_INSIDE);
 }
 
@@ -179,12 +179,12 @@ static LC_COLD void send_in_backlog(struct lc_call *call, struct lc_clk_thread *
         x.told = way == LC_TURN_TOLD;
         x.waits |= way == LC_TURN_KEEPS ? LC_RECORD_KEEPS : 0;
     } else {
-        if (sents == NULL)
-            sents = calloc(LC_SENTS, sizeof *sents);
+        if (recent_sends == NULL)
+            recent_sends = calloc(LC_SENTS, sizeof *recent_sends);
         last_id += last_id == UINT32_MAX ? 2 : 1;
         x.id = last_id;
-        if (sents != NULL)
-            sents[x.id % LC_SENTS] = (struct sent){.id = x.id};
+        if (recent_sends != NULL)
+            recent_sends[x.id % LC_SENTS] = (struct sent){.id = x.id};
     }
     lc_clk_unlock();
     msg->clocks[0] = x.id;
@@ -206,7 +206,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     }
     struct lc_ring_entry *entry = NULL;
     uint32_t seq = 0, context = context_of(c, msg);
-    LC_CLK_LOG("S %d %u %d %d\n", to, context, msg->tag, surely_waits(msg));
+    LC_CLK_LOG("S %d %u %d %d\n", to, context, msg->tag, needs_receiver(msg));
     if (lc_unlikely(lc_clk.backlog)) {
         send_in_backlog(call, k, msg, (uint32_t)to, context);
         return;
@@ -258,7 +258,7 @@ void lc_clocks_send_failed(struct lc_call *call, struct lc_msg *msg) {
 }
 
 void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
-    bool surely = surely_waits(msg);
+    bool surely = needs_receiver(msg);
     struct lc_clk_thread *k = call->thread->clocks;
     if (lc_unlikely(k == NULL))
         return;

@@ -4,7 +4,7 @@
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/shadow_private.h"
 
-/* In the order in which they began: what comes is mostly for the first ones. */
+/* In the order in which they began: most arrivals belong to the oldest. */
 static struct lc_shadow *under_way, *under_way_last;
 
 struct lc_shadow *lc_shadow_first(void) {

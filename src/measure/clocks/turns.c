@@ -28,7 +28,7 @@ enum {
 #define LC_TURN_MARK 0x7475726eull
 #define LC_BASE_MARK (0x62617365ull << 32)
 /* of messages that have edges back */
-#define LC_TURN_NOT (LC_RECORD_WAITS | LC_RECORD_SURELY | LC_RECORD_BLOCKS)
+#define LC_TURN_NOT (LC_RECORD_WAITS | LC_RECORD_SYNCHRONOUS | LC_RECORD_BLOCKS)
 
 /* A turn as words of a part: these, the items of both works, what-if clocks of both. */
 struct words {

@@ -88,7 +88,6 @@ struct lc_thread {
     struct lc_sites *sites;       /* call_sites.c */
     struct lc_request **scratch_requests;
     MPI_Status *scratch_statuses;
-    MPI_Request *scratch_handles;
     size_t cap_scratch;
     struct lc_thread *next; /* all threads */
     struct lc_thread *next_kept;

@@ -25,13 +25,13 @@
 
 static pthread_key_t exit_key;
 static bool exit_key_made;
-static struct lc_thread *kept; /* with lc_core.lock: their threads have ended */
-static struct lc_thread deaf;  /* of threads that are not measured: mode 0 */
+static struct lc_thread *kept;      /* with lc_core.lock: their threads have ended */
+static struct lc_thread unmeasured; /* of threads that are not measured: mode 0 */
 
 /* Its location waits for a thread that takes its place. */
 static void keep(struct lc_thread *t) {
     lc_samples_thread_end(t);
-    latecomer_private_self = &deaf;
+    latecomer_private_self = &unmeasured;
     pthread_mutex_lock(&lc_core.lock);
     t->next_kept = kept;
     kept = t;
@@ -61,7 +61,7 @@ static void thread_gone(void *value) {
         keep(t);
         return;
     }
-    latecomer_private_self = &deaf;
+    latecomer_private_self = &unmeasured;
     if (lc_core.forked)
         return;
     struct lc_call call = {.thread = t, .entry = t->last, .begin = lc_ticks()};
@@ -93,9 +93,9 @@ static void forked_child(void) {
     struct lc_thread *t = lc_self;
     lc_core.forked = true;
     lc_core.mode = 0;
-    if (t != NULL && t != &deaf)
+    if (t != NULL && t != &unmeasured)
         lc_samples_thread_forked(t);
-    latecomer_private_self = &deaf;
+    latecomer_private_self = &unmeasured;
 }
 
 enum lc_err lc_threads_init(void) {
@@ -160,7 +160,7 @@ fail_paths:
 fail_thread:
     free(t);
 fail:
-    latecomer_private_self = &deaf;
+    latecomer_private_self = &unmeasured;
     atomic_fetch_add_explicit(&lc_core.n_lost, 1, memory_order_relaxed);
     return NULL;
 }
@@ -169,7 +169,7 @@ struct lc_thread *lc_thread_here(void) {
     struct lc_thread *t = lc_self;
     if (t == NULL)
         t = thread_attach();
-    return t == &deaf ? NULL : t;
+    return t == &unmeasured ? NULL : t;
 }
 
 /* the time since the last event was our own work: not booked */
@@ -206,8 +206,8 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     if (t->depth != 0) {
         /* Inside an MPI call, unless that one was left by longjmp: then this frame lies outside of
          * it. */
-        if (frame <= t->outer_frame || t == &deaf) {
-            if (t != &deaf)
+        if (frame <= t->outer_frame || t == &unmeasured) {
+            if (t != &unmeasured)
                 lc_callback_call(t, call->fn, ra, frame);
             return false;
         }

@@ -14,7 +14,7 @@
 
 enum { BUCKETS = 256, GRAVES = 1024 };
 static struct lc_comm *buckets[BUCKETS];
-static struct lc_comm *graves[GRAVES];
+static struct lc_comm *freed_comms[GRAVES];
 static uint32_t next_grave, next_id;
 
 uint32_t lc_comm_id_new(void) {
@@ -118,8 +118,8 @@ void lc_comm_forget(struct lc_thread *t, MPI_Comm comm) {
     if (c != NULL) {
         *at = c->next;
         c->freed = true;
-        struct lc_comm *old = graves[next_grave];
-        graves[next_grave] = c;
+        struct lc_comm *old = freed_comms[next_grave];
+        freed_comms[next_grave] = c;
         next_grave = (next_grave + 1) % GRAVES;
         if (old != NULL) {
             if (old->world != old->local_world)

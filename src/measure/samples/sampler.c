@@ -512,9 +512,9 @@ static void tell_clocks(struct lc_sampler *s, const struct lc_call *call, uint64
             drawn = node;
         left -= p->share_ns;
         at = ticks < call->begin - at ? at + ticks : call->begin;
-        lc_clocks_spent(call, at, node);
+        lc_clocks_split(call, at, node);
     }
-    lc_clocks_mostly(call, gap, drawn);
+    lc_clocks_dominant(call, gap, drawn);
 }
 
 /* This process is a child that the C library does not know of. */

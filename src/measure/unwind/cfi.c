@@ -203,7 +203,7 @@ static struct bytes entry_at(const struct object *o, const unsigned char *at) {
         return b;
     uint64_t length = take(&b, 4);
     if (length == 0 || length >= 0xfffffff0u || length > (uint64_t)(b.end - b.at))
-        b.ok = false; /* the 64-bit format is nobody's */
+        b.ok = false; /* no compiler emits the 64-bit format */
     else
         b.end = b.at + length;
     return b;

@@ -29,11 +29,11 @@ bool lc_array_grow(struct lc_thread *t, struct lc_array *array);
 /* MPI refused the call, or the operation failed. Its request is forgotten if it is over. */
 void lc_complete_failed(struct lc_call *call, int result, struct lc_request *known,
                         const MPI_Request *request, const MPI_Status *status);
-/* The same of MPI_Waitall and MPI_Testall; requests that are complete are left in array->known.
- * The same of MPI_Waitall and MPI_Testall; requests that are complete are left in array->known. */
+/* MPI_Waitall or MPI_Testall failed: the requests that are over are forgotten, and those of them
+ * that are complete are left in array->known. */
 void lc_array_failed(struct lc_call *call, struct lc_array *array, int result,
                      const MPI_Status *statuses);
-/* The same of MPI_Waitany and MPI_Testany: more requests than the one at *index can be over. */
+/* MPI_Waitany or MPI_Testany failed; more requests than the one at *index can be over. */
 void lc_any_failed(struct lc_call *call, struct lc_array *array, int result, const int *index,
                    const MPI_Status *status);
 
@@ -62,10 +62,10 @@ static inline void lc_complete_begin(struct lc_call *call, int n, const MPI_Requ
 static inline int lc_complete_book(struct lc_call *call, struct lc_request *r,
                                    const MPI_Status *status) {
     if (r->kind == LC_REQUEST_RECV) {
-        bool notified = lc_status_is_set(r, status);
-        if (lc_unlikely(notified && lc_status_cancelled(status)))
+        bool status_valid = lc_status_is_set(r, status);
+        if (lc_unlikely(status_valid && lc_status_cancelled(status)))
             return 0;
-        uint64_t bytes = notified ? lc_status_bytes(status) : 0;
+        uint64_t bytes = status_valid ? lc_status_bytes(status) : 0;
         call->flags |= LC_RAW_ROW_RECV;
         call->bytes_rcvd += bytes;
         return bytes != 0 ? 1 : 2;

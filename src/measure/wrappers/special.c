@@ -37,8 +37,8 @@ static bool ring(char what) {
 }
 
 /* The handle that MPI gives to all sends that are complete at once: it stands for no request of its
- * own, and several threads may hold it at one time. MPICH's has no name; two sends to nobody show
- * it. */
+ * own, and several threads may hold it at one time. MPICH's has no name; two sends to MPI_PROC_NULL
+ * reveal it. */
 static void find_empty_request(void) {
     if (LC_ALONE)
         return;
