@@ -407,6 +407,15 @@ static bool is_known(const struct lc_search *search, size_t process) {
     return false;
 }
 
+/* What is waited for the cause is all that can be saved; a replay knows better what would be. */
+static void limit_gain(struct lc_finding *finding) {
+    if (isnan(finding->gain_s))
+        return;
+    finding->gain_s = fmin(finding->gain_s, finding->severity_s);
+    finding->gain_low_s = fmin(finding->gain_low_s, finding->severity_s);
+    finding->gain_high_s = fmin(finding->gain_high_s, finding->severity_s);
+}
+
 /* See the head of the file. `late`: the rank that is to be as fast as the others, LC_NONE: all as
  * fast as the mean. True: by replay of the trace, or by a clock. */
 static bool predict(const struct lc_search *search, const struct causes *causes, uint32_t late,
@@ -442,8 +451,11 @@ static bool predict(const struct lc_search *search, const struct causes *causes,
     finding->gain_by = late == LC_NONE ? "critical path of the code less the mean of all ranks"
                                        : "excess over the mean of the other ranks, where it is on "
                                          "the critical path";
-    return whole && (lc_exact_gain(search, kind, finding) ||
-                     lc_clocked_gain(search, &causes->gains, kind, excess, finding));
+    if (whole && lc_exact_gain(search, kind, finding))
+        return true;
+    bool clocked = whole && lc_clocked_gain(search, &causes->gains, kind, excess, finding);
+    limit_gain(finding);
+    return clocked;
 }
 
 static void copy_sites(const struct cause *cause, struct lc_finding *finding) {

@@ -89,6 +89,9 @@ is_close(clocked("around", LATE, [(3, 3.0)], ("late_rank", 3, "main", 0.7, 0.6, 
 is_close(clocked("half_excess", LATE, [(3, 3.0)], ("late_rank", 3, "main", 1.4, 1.2, 1.9, 2.0)), gain_s=0.7, gain_low_s=0.6, gain_high_s=1.0)
 is_close(clocked("other_excess", LATE, [(3, 3.0)], ("late_rank", 3, "main", 0.7, 0.6, 0.9, 5.0)), gain_s=1.0, gain_low_s=0.0)
 is_close(clocked("other_rank", LATE, [(3, 3.0)], ("late_rank", 2, "main/work", 0.7, 0.6, 0.9, 1.0)), gain_s=1.0, gain_low_s=0.0)
+# Nothing gains more than the waiting that it cures.
+is_close(clocked("cured", result([1.0, 2.0], [1.0, 0.0], [0.0, 2.0]), [(1, 0.249)], ("late_rank", 1, "main/work", 0.437, 0.4, 0.9, 1.0)),
+         severity_s=0.249, gain_s=0.249, gain_low_s=0.249, gain_high_s=0.249)
 # Another rank turns out to be as late: evening out gains more than twice as much.
 is_close(clocked("as_late", LATE, [(3, 3.0)], ("late_rank", 3, "main/work", 0.2, 0.1, 0.9, 1.0), ("imbalance", 3, "main/work", 0.5, 0.4, 0.6, 0.75)),
          kind="imbalance", gain_s=0.5, gain_low_s=0.4, gain_high_s=0.6)
