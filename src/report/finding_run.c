@@ -277,7 +277,8 @@ static enum lc_err find_variability(struct lc_search *search) {
     return LC_OK;
 }
 
-/* "no. 7 of 300", "no. 7 to 9 of 300"; of another function than where the finding is: whose loop. */
+/* "no. 7 of 300", "no. 7 to 9 of 300"; of another function than where the finding is: whose
+ * loop. */
 static void put_numbers(const struct lc_search *search, const json_t *loop, const json_t *worst,
                         const struct lc_finding *finding, struct lc_strbuf *out) {
     const char *path = json_string_value(json_object_get(loop, "callpath"));

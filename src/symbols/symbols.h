@@ -36,8 +36,8 @@ bool lc_symbols_keep_file(int fd);
  * LC_ERR_NOMEM; LC_ERR_RANGE: more addresses than a look-up table holds. */
 enum lc_err lc_symbols_function(struct lc_symbols *symbols, const char *module,
                                 const char *build_id, uint64_t offset, struct lc_symbol *symbol);
-/* Where the function begins that holds `offset`, by the table of unwinding, which also a file without
- * symbols has; false: there is none, or none before it. */
+/* Where the function begins that holds `offset`, by the table of unwinding, which also a file
+ * without symbols has; false: there is none, or none before it. */
 bool lc_symbols_begin(struct lc_symbols *symbols, const char *module, const char *build_id,
                       uint64_t offset, uint64_t *begin);
 /* The source line of one address; *file is "" and *line -1 if unknown, or of the C library.

@@ -5,8 +5,8 @@
  *   sim-kernels mixed ROUNDS       the same after 5 ms of assembling and 5 ms of preconditioning by
  *                                  all ranks, between the same two calls
  *   sim-kernels asleep ROUNDS      rank 1 sleeps for 20 ms in a function of its own
- *   sim-kernels preempted ROUNDS   all ranks compute for 10 ms, rank 1 loses the processor for 20 ms
- *                                  meanwhile
+ *   sim-kernels preempted ROUNDS   all ranks compute for 10 ms, rank 1 loses the processor for
+ *                                  20 ms meanwhile
  *   sim-kernels step ROUNDS NS     all ranks run a loop of NS a round: 30 % assembling, 70 %
  *                                  preconditioning; a barrier every 10 rounds
  */

@@ -2,29 +2,11 @@
 #ifndef LC_BENCH_HARNESS_BENCH_OPERATIONS_H
 #define LC_BENCH_HARNESS_BENCH_OPERATIONS_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
-
-/* What an operation works on. `bytes` are those that each rank contributes per partner: the whole
- * buffer of MPI_Bcast, one block of MPI_Alltoall. Reductions are MPI_BOR of MPI_BYTE. */
-struct lc_op_data {
-    MPI_Comm comm, ring; /* ring: a periodic one-dimensional grid over comm, for neighbours */
-    int rank, size, n, root;
-    bool in_place;
-    char *send, *receive, *extra; /* room for a block of each rank; extra: of mock-ups */
-    int *counts, *places;         /* [size + 2], equal blocks */
-    /* of mock-ups, [size + 2] each: n in as many parts as ranks; n of the root alone, at 0 */
-    int *parts, *part_places, *root_counts, *no_places;
-    MPI_Datatype *types;
-    MPI_Aint *far_places;
-    MPI_Win window; /* of a block; MPI_WIN_NULL: none */
-    char *window_memory;
-    enum lc_op_window { LC_OP_NO_WINDOW, LC_OP_FENCED, LC_OP_LOCKED, LC_OP_UNLOCKED } epoch;
-    double compute_ns; /* between start and completion of a nonblocking operation */
-};
+#include "bench/harness/operation_data.h"
 
 struct lc_operation {
     const char *name;

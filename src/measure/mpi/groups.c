@@ -34,17 +34,17 @@ uint32_t lc_group_number(const struct lc_comm *comm) {
         return 0;
     uint64_t hash = hash_of(comm);
     for (uint32_t i = 0; i < known.n; i++) {
-        const struct lc_group *group = &known.group[i];
+        const struct lc_known_group *group = &known.group[i];
         if (group->hash == hash && group->size == (uint32_t)comm->size)
             return group->number;
         alike += group->size == (uint32_t)comm->size;
     }
     if (known.n == LC_GROUPS_MOST || alike + 1 >= LC_RAW_GROUP_OTHER)
         return LC_RAW_GROUP_OTHER;
-    known.group[known.n++] = (struct lc_group){.hash = hash,
-                                               .size = (uint32_t)comm->size,
-                                               .position = (uint32_t)comm->rank,
-                                               .number = alike + 1};
+    known.group[known.n++] = (struct lc_known_group){.hash = hash,
+                                                     .size = (uint32_t)comm->size,
+                                                     .position = (uint32_t)comm->rank,
+                                                     .number = alike + 1};
     return alike + 1;
 }
 
@@ -53,7 +53,7 @@ void lc_groups_get(struct lc_groups *groups) {
 }
 
 struct member {
-    const struct lc_group *group;
+    const struct lc_known_group *group;
     int rank;
 };
 

@@ -13,7 +13,7 @@ struct lc_strbuf;
 
 enum { LC_GROUPS_MOST = 32 };
 
-struct lc_group {
+struct lc_known_group {
     uint64_t hash; /* of its world ranks in their order */
     uint32_t size;
     uint32_t position; /* of this process */
@@ -23,7 +23,7 @@ struct lc_group {
 
 struct lc_groups {
     uint32_t n, unused;
-    struct lc_group group[LC_GROUPS_MOST];
+    struct lc_known_group group[LC_GROUPS_MOST];
 };
 
 /* The number of the group of a communicator, found or new; 0: an intercommunicator, one of a single

@@ -182,8 +182,8 @@ static void bounded_and_conserved(void **state) {
     }
 }
 
-/* Rank LATE was in that call for longer than ME's wait for it took: it waited there, for rank 5, until
- * ME left it or it did. */
+/* Rank LATE was in that call for longer than ME's wait for it took: it waited there, for rank 5,
+ * until ME left it or it did. */
 static void what_a_call_still_waits_for_is_before_the_next(void **state) {
     (void)state;
     for (uint64_t left = 0; left <= 900; left += 300) {
