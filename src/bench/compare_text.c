@@ -149,8 +149,10 @@ json_t *lc_bench_comparison_json(const struct lc_bench_comparison *c) {
 static const char *change_text(double shift, char text[32]) {
     if (shift < LC_MANY)
         snprintf(text, 32, "%+.1f %%", 100 * shift);
-    else
+    else if (shift < 1000)
         snprintf(text, 32, "%.3g times", 1 + shift);
+    else
+        snprintf(text, 32, "%.0f times", 1 + shift);
     return text;
 }
 

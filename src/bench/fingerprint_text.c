@@ -499,8 +499,11 @@ static void print_missing(const struct lc_fingerprint *f, const struct lc_bench_
 enum lc_err lc_fingerprint_text(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
     fputs(page->bold, page->out);
     print_printable(page, f->operation);
-    fprintf(page->out, "%s  %llu byte%s\n", page->plain, (unsigned long long)f->bytes,
-            lc_plural((double)f->bytes));
+    fputs(page->plain, page->out);
+    if (lc_bench_is_sized(f->operation))
+        fprintf(page->out, "  %llu byte%s", (unsigned long long)f->bytes,
+                lc_plural((double)f->bytes));
+    fputc('\n', page->out);
     print_setting(f, page);
     print_quantiles(f, page);
     print_less_empty(f, page);

@@ -205,10 +205,15 @@ static bool was_measured(const double *values, size_t n) {
     return n > 0;
 }
 
+/* One, where it has none. */
+static size_t sizes_of(const struct guidelines *g, size_t group) {
+    return lc_bench_is_sized(g->groups[group].members[0]) ? g->n_sizes : 1;
+}
+
 static json_t *comparisons_json(const struct guidelines *g, double level) {
     json_t *list = json_array();
     for (size_t i = 0; i < g->n; i++)
-        for (size_t s = 0; s < g->n_sizes && !g->groups[i].failed; s++)
+        for (size_t s = 0; s < sizes_of(g, i) && !g->groups[i].failed; s++)
             for (size_t m = 1; m < g->groups[i].n; m++) {
                 const double *own = median_at(g, &g->groups[i], 0, s, 0);
                 const double *other = median_at(g, &g->groups[i], m, s, 0);
@@ -231,7 +236,7 @@ static json_t *comparisons_json(const struct guidelines *g, double level) {
 static size_t count_comparisons(const struct guidelines *g) {
     size_t n = 0;
     for (size_t i = 0; i < g->n; i++)
-        n += g->groups[i].failed ? 0 : (g->groups[i].n - 1) * g->n_sizes;
+        n += g->groups[i].failed ? 0 : (g->groups[i].n - 1) * sizes_of(g, i);
     return n > 0 ? n : 1;
 }
 
@@ -323,14 +328,16 @@ static void put_mock_up(const json_t *c, struct lc_strbuf *out) {
 
 static void print_comparison(const json_t *c, const struct lc_bench_page *page) {
     const json_t *ci = json_object_get(c, "ratio_ci");
-    struct lc_strbuf operation = {0}, mock_up = {0};
+    struct lc_strbuf operation = {0}, mock_up = {0}, size = {0};
     char own[32], other[32];
     lc_bench_put_text(c, "operation", &operation);
     put_mock_up(c, &mock_up);
+    if (lc_bench_is_sized(lc_strbuf_get(&operation)))
+        lc_strbuf_printf(&size, " of %lld B",
+                         (long long)json_integer_value(json_object_get(c, "bytes")));
     fprintf(page->out,
-            "%s!%s %s%s%s of %lld B takes %.2f times as long as %s (%.2f to %.2f): ", page->alarm,
-            page->plain, page->bold, lc_strbuf_get(&operation), page->plain,
-            (long long)json_integer_value(json_object_get(c, "bytes")),
+            "%s!%s %s%s%s%s takes %.2f times as long as %s (%.2f to %.2f): ", page->alarm,
+            page->plain, page->bold, lc_strbuf_get(&operation), page->plain, lc_strbuf_get(&size),
             json_number_value(json_object_get(c, "ratio")), lc_strbuf_get(&mock_up),
             json_number_value(json_array_get(ci, 0)), json_number_value(json_array_get(ci, 1)));
     fprintf(page->out, "%s, not %s\n",
@@ -338,6 +345,7 @@ static void print_comparison(const json_t *c, const struct lc_bench_page *page) 
             lc_bench_time(json_number_value(json_object_get(c, "mock_up_median_ns")), other));
     lc_strbuf_free(&operation);
     lc_strbuf_free(&mock_up);
+    lc_strbuf_free(&size);
 }
 
 void lc_bench_guidelines_text(const json_t *guidelines, const struct lc_bench_page *page) {

@@ -95,6 +95,23 @@ static void put_candidates(const char *word, size_t length, const char *const *n
             lc_strbuf_printf(out, "%s%s", out->length > 0 ? ", " : "", names[i]);
 }
 
+/* The most similar name; what is written without MPI_ is compared so. */
+static const char *suggest(const char *word, const char *const *names, size_t n) {
+    const char *short_names[2 * LC_BENCH_NAMES_MOST];
+    size_t prefix = strncasecmp(word, "MPI_", 4) == 0 ? 4 : 0;
+    char lower[64];
+    for (size_t i = 0; i < n; i++)
+        short_names[i] = names[i] + prefix_length(names[i]);
+    snprintf(lower, sizeof lower, "%.60s", word + prefix);
+    for (char *c = lower; *c != '\0'; c++)
+        *c = (char)(c == lower ? toupper((unsigned char)*c) : tolower((unsigned char)*c));
+    const char *better = lc_cli_suggest(lower, short_names, n);
+    for (size_t i = 0; i < n && better != NULL; i++)
+        if (short_names[i] == better)
+            return names[i];
+    return NULL;
+}
+
 /* The operation that a word means: its name in any case, with or without "MPI_", or the beginning
  * of just one. Behind a + stands overlap, of nonblocking ones only. */
 static enum lc_err add_operation(const char *word, const char *const *names, size_t n,
@@ -132,7 +149,7 @@ static enum lc_err add_operation(const char *word, const char *const *names, siz
         lc_strbuf_free(&candidates);
         return err;
     }
-    const char *better = lc_cli_suggest(word, names, n);
+    const char *better = suggest(word, names, n);
     if (better != NULL)
         return lc_fail(LC_ERR_USAGE, "bench: %.60s: no such operation: did you mean %s?", word,
                        better);

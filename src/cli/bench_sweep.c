@@ -14,6 +14,8 @@
 #include "cli/cmd.h"
 
 enum { ROUNDS = 7, REPS = 300 };
+/* A bound beyond this many times says that the launches tell nothing. */
+#define LC_TELLS_NOTHING 1e4
 
 struct sweep_job {
     char *operation;
@@ -246,7 +248,9 @@ static void print_variant(const json_t *v, const struct lc_bench_page *page) {
                      (long long)last);
     double low = json_number_value(json_array_get(ci, 0)),
            high = json_number_value(json_array_get(ci, 1));
-    if (ratio > 1 && json_is_number(json_array_get(ci, 1)) && high > 10)
+    if (ratio > 1 && json_is_number(json_array_get(ci, 1)) && high > LC_TELLS_NOTHING)
+        lc_strbuf_puts(&against, "unknown: launches differ");
+    else if (ratio > 1 && json_is_number(json_array_get(ci, 1)) && high > 10)
         lc_strbuf_printf(&against, "%.4g times (%.3g to %.4g)", ratio, low, high);
     else if (ratio > 1 && json_is_number(json_array_get(ci, 1)))
         lc_strbuf_printf(&against, "%+.1f %% (%+.1f to %+.1f)", 100 * (ratio - 1), 100 * (low - 1),

@@ -370,7 +370,7 @@ def some_ranks():
 
 
 def mistakes():
-    for args, code, words in ((["MPI_Brcast"], 2, "did you mean MPI_Bcast?"), (["MPI_Gath"], 2, "which one: MPI_Gather, MPI_Gatherv?"),
+    for args, code, words in ((["MPI_Brcast"], 2, "did you mean MPI_Bcast?"), (["alreduce"], 2, "did you mean MPI_Allreduce?"), (["MPI_Gath"], 2, "which one: MPI_Gather, MPI_Gatherv?"),
                               (["mpi_bcast+overlap"], 2, "+overlap may stand behind a nonblocking one"), ([], 2, "nothing to do"),
                               (["MPI_Bcast", "--bytes", "8x"], 2, "not a message size"), (["MPI_Bcast", "--sync", "x"], 2, "unknown"),
                               (["MPI_Bcast", "--counters", "mpi,perv"], 2, "--counters perv: no such source of counters: did you mean perf?"),
