@@ -1,6 +1,7 @@
 /* The result as one page of HTML that needs nothing else: the run, findings, efficiency, heaviest
  * waits, ranks. Names come from programs: they are text, whatever is in them, and the page may load
  * and run nothing. */
+#include "report/advice.h"
 #include "report/export_html.h"
 
 #include <jansson.h>
@@ -137,7 +138,7 @@ static void put_finding(struct page *page, const struct lc_findings *findings,
         lc_strbuf_puts(&page->out, "</code>");
     }
     lc_strbuf_puts(&page->out, "<p class=\"q\">");
-    put_text(page, finding->kind->advice);
+    put_text(page, lc_advice_for(page->view, finding));
     lc_strbuf_puts(&page->out, "</p></td></tr>\n");
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/advice.h"
 #include "report/cores.h"
 #include "report/exact_gain.h"
 #include "report/finding_kinds.h"
@@ -185,7 +186,7 @@ static json_t *finding_json(const struct lc_finding *finding, const struct lc_vi
     }
     json_object_set_new(object, "evidence", evidence != NULL ? evidence : json_null());
     json_object_set_new(object, "text", json_string(finding->text));
-    json_object_set_new(object, "advice", json_string(finding->kind->advice));
+    json_object_set_new(object, "advice", json_string(lc_advice_for(view, finding)));
     return object;
 }
 

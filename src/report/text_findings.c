@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "report/advice.h"
 #include "report/finding_kinds.h"
 #include "report/findings.h"
 #include "report/text_parts.h"
@@ -77,7 +78,7 @@ static void print_at_length(const struct lc_text *text, const struct lc_findings
     fputs("    basis ", text->out);
     lc_text_wrapped(text, 10, 10, lc_strbuf_get(&line));
     fputs("    do    ", text->out);
-    lc_text_wrapped(text, 10, 10, finding->kind->advice);
+    lc_text_wrapped(text, 10, 10, lc_advice_for(text->view, finding));
     lc_strbuf_free(&line);
     lc_strbuf_free(&sites);
 }

@@ -129,8 +129,7 @@ static const struct {
     {"dl_", "loading a library"},
 };
 
-/* What a function of the C library is called for; NULL: nothing that is known. */
-static const char *purpose_of(const char *function) {
+const char *lc_purpose_of(const char *function) {
     static const char *const own[] = {"GI_", "libc_", "new_", "internal_"};
     function += strspn(function, "_");
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
@@ -185,7 +184,7 @@ enum lc_err lc_fold_names(const struct lc_model *model, const char ***names, cha
         folds[c] = parent != LC_NONE && (is_c_library(region) || (below && is_state(region)));
         purpose[c] = below ? purpose[parent] : NULL;
         if (folds[c] && purpose[c] == NULL && !is_state(region))
-            purpose[c] = purpose_of(region->name);
+            purpose[c] = lc_purpose_of(region->name);
     }
     /* A function that calls the program back is shown, and so are those that it was called by. */
     for (size_t c = n; err == LC_OK && c-- > 0;)

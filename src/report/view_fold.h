@@ -11,4 +11,7 @@
  * Errors: LC_ERR_NOMEM. */
 enum lc_err lc_fold_names(const struct lc_model *model, const char ***names, char (**texts)[64]);
 
+/* What a function of the C library is called for; NULL: nothing that is known. */
+const char *lc_purpose_of(const char *function);
+
 #endif

@@ -63,6 +63,21 @@ is_close(found[0], kind="late_rank", severity_s=3.0, share=3.0 / 8, certainty="m
          gain_high_s=1.0, because=None, between=["work.c:10", "work.c:20"], evidence={"metric": "mpi_barrier_wait", "callpath": "main/MPI_Barrier"})
 check(found[0]["text"] == "rank 3 is late: others wait 3 s for it (37.5 % of all time)" and "Find out why" in found[0]["advice"], found[0]["text"])
 
+# Advice fits what samples found the late code in, and the call for which the others wait.
+for at, first in {"work/(preempted)": "Find out what else ran on these cores", "nap/__nanosleep/clock_nanosleep/(off CPU)": "Find out what it sleeps for",
+                  "load/_IO_fread/__read/(off CPU)": "Let all ranks read a part each", "log/fflush/__write/(off CPU)": "Let all ranks write a part each",
+                  "turn/__lll_lock_wait/(off CPU)": "Hold the lock for less time", "wait/poll/(off CPU)": "Find out what it waits for outside of MPI",
+                  "fill/memset/(kernel)": "Find out what the kernel does for it", "(off CPU)": "Find out what it waits for outside of MPI", "reading": "Find out why this rank"}.items():
+    where = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], path=f"main/{at}")
+    make(where, f"advice{len(at)}/profile.cubex", blame_tsv=blame((3, 3.0)).replace("\tmain/work\t", f"\tmain/{at}\t"))
+    told = json.loads(run("show", "--json", f"advice{len(at)}/profile.cubex"))["findings"]
+    check(len(told) == 1 and told[0]["kind"] == "late_rank" and told[0]["advice"].startswith(first), f"advice for {at}: {told}")
+    check(first in " ".join(run("show", "--only", "findings", f"advice{len(at)}/profile.cubex").split()), f"advice for {at} in words")
+ROOT = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], call="main/MPI_Bcast", wait="mpi_latebroadcast")
+make(ROOT, "root/profile.cubex", blame_tsv=blame((3, 3.0)).replace("MPI_Barrier", "MPI_Bcast"))
+told = json.loads(run("show", "--json", "root/profile.cubex"))["findings"]
+check([f["advice"][:14] for f in told] == ["Let the root d"], f"advice for a root: {told}")
+
 # Half of its excess is not on the critical path: then half of it is saved. What another rank does not wait for is not saved either.
 half = findings("half", result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]), (3, 3.0))
 is_close(half[0], kind="late_rank", gain_s=0.5, gain_high_s=1.0)

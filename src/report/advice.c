@@ -1,0 +1,87 @@
+#include "report/advice.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "report/finding_kinds.h"
+#include "report/view_fold.h"
+
+/* What samples found of the late code: state, and what it was in that state for (NULL: whatever
+ * it was, the last row of the state). */
+static const struct {
+    const char *state, *purpose, *advice;
+} by_state[] = {
+    {"preempted", NULL,
+     "Find out what else ran on these cores: the code was ready to run and had none. Give each "
+     "rank "
+     "and thread a core of its own (binding, fewer ranks per node)."},
+    {"off CPU", "sleeping",
+     "Find out what it sleeps for: it asks for pauses itself. Wait for what is awaited instead of "
+     "looking for it from time to time, or take the pause away."},
+    {"off CPU", "reading a file",
+     "Let all ranks read a part each (MPI-IO), read in larger pieces or ahead of time, or read "
+     "once "
+     "and hand on what was read."},
+    {"off CPU", "writing a file",
+     "Let all ranks write a part each (MPI-IO), write in larger pieces or less often, or leave it "
+     "to a thread while the work goes on."},
+    {"off CPU", "waiting for a lock",
+     "Hold the lock for less time, or use one lock per part of the data."},
+    {"off CPU", NULL,
+     "Find out what it waits for outside of MPI: it is not on a processor. Start that earlier, or "
+     "do other work meanwhile."},
+    {"kernel", NULL,
+     "Find out what the kernel does for it: mostly page faults of memory that is used for the "
+     "first "
+     "time (allocate once and use it again, or use larger pages), or system calls (fewer, larger "
+     "ones)."},
+};
+
+/* Code of one rank that the others wait for in this kind of call. */
+static const struct {
+    enum lc_finding_id kind;
+    const char *metric, *advice;
+} by_wait[] = {
+    {LC_LATE_RANK, "mpi_latebroadcast",
+     "Let the root do less before it sends: give the others a part of this work, send parts as "
+     "they "
+     "are done, or do the same work on all ranks instead of sending its result."},
+};
+
+/* "(STATE)" and "(STATE: PURPOSE)", as the last part of a name. */
+static bool is_state(const char *name, const char *state, const char **purpose) {
+    const char *open = strrchr(name, '(');
+    size_t length = strlen(state);
+    if (open == NULL || strncmp(open + 1, state, length) != 0)
+        return false;
+    *purpose = strncmp(open + 1 + length, ": ", 2) == 0 ? open + length + 3 : NULL;
+    return *purpose != NULL || open[1 + length] == ')';
+}
+
+static bool is_for(const struct lc_view *view, uint32_t path, const char *told,
+                   const char *purpose) {
+    size_t length = strlen(purpose);
+    if (told != NULL)
+        return strncmp(told, purpose, length) == 0 && told[length] == ')';
+    for (path = view->paths[path].parent; path != LC_NONE; path = view->paths[path].parent) {
+        const char *found = lc_purpose_of(view->paths[path].name);
+        if (found == NULL)
+            return false; /* above are the program's functions */
+        if (strcmp(found, purpose) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *lc_advice_for(const struct lc_view *view, const struct lc_finding *finding) {
+    const char *told;
+    for (size_t i = 0; finding->path != LC_NONE && i < sizeof by_state / sizeof *by_state; i++)
+        if (is_state(view->paths[finding->path].name, by_state[i].state, &told) &&
+            (by_state[i].purpose == NULL || is_for(view, finding->path, told, by_state[i].purpose)))
+            return by_state[i].advice;
+    for (size_t i = 0; finding->metric != NULL && i < sizeof by_wait / sizeof *by_wait; i++)
+        if (finding->kind == lc_finding_begin(by_wait[i].kind).kind &&
+            strcmp(finding->metric, by_wait[i].metric) == 0)
+            return by_wait[i].advice;
+    return finding->kind->advice;
+}
