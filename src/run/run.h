@@ -62,7 +62,7 @@ struct lc_run {
     bool result_saved;         /* in MPI_Finalize already */
     uint64_t finalize_ns; /* the result is whole, and the program in MPI_Finalize; 0: not yet */
     bool is_apart; /* MPI sees this rank alone: a run of one rank, in a directory of its own */
-    int threads;   /* wanted per process, by OMP_NUM_THREADS */
+    int threads;   /* wanted per process, by OMP_NUM_THREADS; 1: a program without OpenMP */
     int state_fd;
     int bell[2];
     int control_fd;                                   /* listening for `latecomer dump`, or -1 */

@@ -118,6 +118,8 @@ int lc_run_main(char **argv) {
         lc_complain("%s", lc_err_text());
         return 1;
     }
+    if (run.program.is_elf && !run.program.uses_openmp)
+        run.threads = 1; /* others may be what starts the program */
     prepare_measurement(&run);
     if (lc_run_spawn(&run) != LC_OK) {
         lc_complain("%s", lc_err_text());

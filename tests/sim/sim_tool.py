@@ -1,7 +1,8 @@
 """The tool on the simulated MPI: sim_tool.py LATECOMER SIM-MPIRUN SIM-CASES DIRECTORY-OF-PROGRAMS
 
 The same seed gives the same output and the same result (metrics, call tree, factors, findings) byte by byte; another seed gives other times. The program
-prints what it prints without the tool. Messages find their entries where events of the clocks are forced."""
+prints what it prints without the tool. Messages find their entries where events of the clocks are forced. Threads that OMP_NUM_THREADS asks for need no cores in
+a program without OpenMP."""
 import json
 import os
 import subprocess
@@ -69,12 +70,20 @@ def all_matched(runs, program):
     check("behind: messages matched", meta["messages_matched"] == meta["messages_total"] == 2 and meta["piggyback"]["absent"] == 0, str(meta))
 
 
+def without_openmp(runs, program):
+    ranks = len(os.sched_getaffinity(0))  # enough cores for one thread each
+    status, out, err, result = runs.run(max(ranks, 2), [], program, OMP_NUM_THREADS="64")
+    meta = result["meta"] if result else {}
+    check("without OpenMP", status == 0 and "threads_wanted" not in meta and meta["oversubscribed"] == (ranks < 2), f"{out}{err}{meta}")
+
+
 def main():
     latecomer, mpirun, cases, directory = (Path(argument).absolute() for argument in sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         runs = Runs(latecomer, mpirun, root)
         same(runs, directory)
         all_matched(runs, cases)
+        without_openmp(runs, directory / "comm-mpich")
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0
 
