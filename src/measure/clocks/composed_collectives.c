@@ -27,6 +27,7 @@ _Static_assert(sizeof(struct lc_shadow_batch) / sizeof(uint64_t) + 2 <= LC_PART_
                "a part of a packet");
 
 enum { LC_HELD = 8, SAME_NS = 2 /* rounding of times */ };
+#define DRIFT 1e-4 /* of the clocks of two nodes against each other, at most */
 
 /* ---- what the thread did since the last operation */
 
@@ -269,8 +270,15 @@ static void known(struct lc_shadow *m, const struct lc_shadow_record *r) {
     lc_shadow_go(m);
 }
 
-/* All that the batch says. Where clocks were not the same after an operation, what comes next is
- * told anew. */
+/* Since the last operation that was told of, clocks of two nodes can have got apart by so much. */
+static double drift_ns(struct lc_clk_comm *c, const struct lc_shadow_record *at) {
+    bool known = lc_clk.n_nodes > 1 && c->told > 0 && at->latest > c->told;
+    return known ? DRIFT * (at->latest - c->told) : 0;
+}
+
+/* All that the batch says. Where clocks were not the same after an operation, by more than they can
+ * drift, what comes next is told anew: else each operation would be, where the latency of a message
+ * is shorter than what clocks of nodes get apart between two operations. */
 static void spread(struct lc_shadow *m) {
     struct lc_shadow_batch *b = m->batch;
     struct lc_clk_comm *c = m->c;
@@ -282,12 +290,13 @@ static void spread(struct lc_shadow *m) {
     known(m, &at);
     for (uint32_t i = 0; i < b->n; i++) {
         struct lc_shadow *s = c->first_composed;
-        if (s == NULL || mixed || at.outside_omp + SAME_NS > end)
+        if (s == NULL || mixed || at.outside_omp + SAME_NS > end + drift_ns(c, &at))
             break;
         apply(&b->steps[i], &at);
         end = b->steps[i].outside_omp_end;
         known(s, &at);
     }
+    c->told = at.latest;
     free(b);
     struct lc_shadow *next = c->first_composed;
     if (next != NULL)
