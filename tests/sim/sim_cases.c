@@ -8,6 +8,8 @@
  *   abort     rank 1 calls MPI_Abort with 5
  *   behind    rank 0 receives a last message from a rank whose clocks are behind, and then makes
  *             more calls than events can wait
+ *   minute    a barrier every 100 ms for a minute, and 500 at once in the middle: rank 0 says how
+ *             long these took, ns
  *   polls     rank 0 looks for a message by MPI_Iprobe, by reading the clock, and by naps */
 #include <mpi.h>
 #include <signal.h>
@@ -84,6 +86,18 @@ static void behind(void) {
     }
 }
 
+static void minute(void) {
+    for (int i = 0; i < 600; i++) {
+        usleep(100000);
+        MPI_Barrier(MPI_COMM_WORLD);
+        long long begin = now();
+        for (int j = 0; j < 500 && i == 200; j++)
+            MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0 && i == 200)
+            printf("%lld\n", now() - begin);
+    }
+}
+
 int main(int argc, char **argv) {
     const char *which = argc > 1 ? argv[1] : "";
     int x = 0;
@@ -96,6 +110,8 @@ int main(int argc, char **argv) {
         polls();
     else if (strcmp(which, "behind") == 0)
         behind();
+    else if (strcmp(which, "minute") == 0)
+        minute();
     else if (strcmp(which, "deadlock") == 0)
         MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else if (rank == 1 && strcmp(which, "spin") == 0)

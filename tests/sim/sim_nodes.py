@@ -2,8 +2,7 @@
 
 Each motif of sim_random, 100 times, with and without the tool on the same network. Printed for each: calls, messages of the program and of the tool's own per
 call (without those of its start and end), and how much longer the program took for all calls: none waits for a message of the tool, which would take a
-latency between nodes. The exception are collective operations of all ranks, after which it is agreed from time to time whether clocks are to be compared again
-(docs/clocks.md). Edges that are late, forced or lost are counted in the result; where none is, the critical path is that of the program."""
+latency between nodes. Edges that are late, forced or lost are counted in the result; where none is, the critical path is that of the program."""
 import json
 import os
 import subprocess
@@ -19,7 +18,6 @@ from sim_truth import ENDS  # noqa: E402
 
 MOTIFS = ("ring", "stencil", "wavefront", "master", "collective", "later")
 NODE_LATENCY_NS = 20000
-AGREED = 10  # so often at most, in runs of this length: after the 1st, 2nd, 4th, .. operation
 NETWORK = ["--node-latency", NODE_LATENCY_NS, "--offset", 3000000, "--drift", 20000, "--eager", 100000, "--call", 0]
 LOST = ("absent", "unsure", "mispaired", "void", "lost", "order_violations", "collectives_skipped", "communicator_unknown")
 COUNTED = ("edges_late", "events_forced", "posts_unknown")
@@ -54,7 +52,7 @@ def judge(tools, motif, nodes, ranks, ends):
     told = " ".join(f"{name} {counters[name]}" for name in (*COUNTED, *LOST) if counters[name])
     print(f"{motif:10s} {n:6d} calls, messages per call {bare.messages / n:.2f} + {(tool.messages - bare.messages - ends) / n:.2f}, "
           f"all calls together {1e-3 * longer:.3f} us longer; critical path {1e6 * (pop['critical_path_s'] - path):+.3f} us {told}")
-    if longer > (AGREED * 2 * NODE_LATENCY_NS if motif == "collective" else NODE_LATENCY_NS // 2):
+    if longer > NODE_LATENCY_NS // 2:
         yield f"{motif}: calls waited for the tool, {longer} ns"
     yield from (f"{motif}: {name} {counters[name]}" for name in LOST if counters[name])
     allowed = 1e-6 + 2 * tool.result["meta"]["clock_sync"]["error_s"] + pop["critical_path_error_s"]

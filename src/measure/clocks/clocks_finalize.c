@@ -457,6 +457,7 @@ void lc_clocks_finalize(struct lc_call *call) {
     struct lc_offset_ends c = {.offset_begin = lc_clk.offset_ns,
                                .local_begin = lc_clk.sync_local_ns};
     struct lc_clk_measured end;
+    lc_clk_resync_end();
     lc_clk_measure_offset(&end);
     lc_clk_compare(&end);
     lc_clk_trace_end(&end);

@@ -7,9 +7,11 @@
  * Waits are measured while the program runs, so they need the drift before its end: in long runs
  * the nodes are synchronised again, shortly, at the end of a collective operation of all ranks that
  * synchronises anyway: after 2 s, 4 s, .. and then every minute. Rank 0 looks at its clock at such
- * operations with certain numbers, tells the others whether it is time, and how many operations
- * later to look again: a few times per step in the long run, and the number of looks before that
- * grows with the logarithm of the number of operations. */
+ * operations with certain numbers, and tells the others whether it is time, and how many operations
+ * there are between later looks: a few in each step, unless operations are rare or come in bursts.
+ * No call waits for the answer: it is taken at the next look, two operations later or more: by then
+ * each rank has been through an operation in which all wait for all, and what rank 0 sent before
+ * that has arrived. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,7 +28,9 @@ enum {
     LC_SYNC_GOOD_NS = 100000,
     LC_RESYNC_NS = 2000000, /* of waiting in each step of the tree */
     LC_RESYNC_WORST_NS = 20000,
-    LC_LOOKS_MOST = 1 << 20,
+    LC_LOOKS_LEAST = 2, /* operations from one look to the next */
+    LC_LOOKS_FIRST = 4,
+    LC_LOOKS_MOST = 64, /* so that none is far away when a burst of operations is over */
     LC_SYNC_TAG = 0x4c31
 };
 
@@ -170,29 +174,49 @@ static void resync(void) {
 static struct { /* alike on all ranks */
     bool off;   /* threads of some rank may call MPI at the same time: operations have no order */
     uint64_t n, next, step;
-    double looked_ns; /* on rank 0 */
-} looks = {.step = 1};
+    double looked_ns;    /* on rank 0 */
+    MPI_Request request; /* of the last look's answer, which nobody has taken yet */
+    uint64_t answer[2];  /* is it time, operations between the next look and the one after it */
+} looks = {.step = LC_LOOKS_FIRST, .request = MPI_REQUEST_NULL};
 
-void lc_clk_resync_look(struct lc_call *call) {
-    if (lc_clk.n_nodes < 2 || looks.off || looks.n++ < looks.next)
-        return;
-    uint64_t say[2] = {0, looks.step};
+/* What rank 0 told at the look before: has come long since. */
+static bool take_answer(void) {
+    if (looks.request == MPI_REQUEST_NULL)
+        return false;
+    lc_real.Wait(&looks.request, MPI_STATUS_IGNORE);
+    looks.step = looks.answer[1];
+    return looks.answer[0] != 0;
+}
+
+static void ask_rank_0(void) {
+    looks.answer[0] = 0;
+    looks.answer[1] = looks.step;
     if (lc_core.rank == 0) {
         double now = lc_clk_local_ns(lc_ticks()), passed = now - looks.looked_ns;
         double wanted = fmin(lc_clk.resync_step_ns, 60e9) / 8;
         looks.looked_ns = now;
-        if (passed < wanted / 2 && say[1] < LC_LOOKS_MOST)
-            say[1] *= 2;
-        else if (passed > wanted && say[1] > 1)
-            say[1] /= 2;
-        say[0] = resync_due();
+        if (passed < wanted / 2 && looks.step < LC_LOOKS_MOST)
+            looks.answer[1] *= 2;
+        else if (passed > wanted && looks.step > LC_LOOKS_LEAST)
+            looks.answer[1] /= 2;
+        looks.answer[0] = resync_due();
     }
-    lc_real.Bcast(say, 2, MPI_UINT64_T, 0, lc_core.comm);
-    looks.step = say[1];
-    looks.next = looks.n + looks.step - 1;
-    if (say[0])
+    lc_real.Ibcast(looks.answer, 2, MPI_UINT64_T, 0, lc_core.comm, &looks.request);
+}
+
+void lc_clk_resync_look(struct lc_call *call) {
+    if (lc_clk.n_nodes < 2 || looks.off || looks.n++ < looks.next)
+        return;
+    if (take_answer()) {
         resync();
-    call->end = lc_ticks();
+        call->end = lc_ticks();
+    }
+    looks.next = looks.n + looks.step - 1;
+    ask_rank_0();
+}
+
+void lc_clk_resync_end(void) {
+    take_answer();
 }
 
 void lc_clk_time_init(void) {
@@ -220,6 +244,7 @@ void lc_clk_time_init(void) {
     int multiple = lc_core.multiple, any = 1;
     lc_real.Allreduce(&multiple, &any, 1, MPI_INT, MPI_MAX, lc_core.comm);
     looks.off = any;
+    looks.looked_ns = m.local_ns;
     lc_clk.resync_step_ns = 2e9;
     lc_clk.resync_at_ns = m.local_ns + lc_clk.resync_step_ns;
 }

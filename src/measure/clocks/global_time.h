@@ -27,6 +27,8 @@ struct lc_call;
 /* Every rank is at the end of a collective operation that all were in: the nodes are synchronised
  * again if it is time. Collective. */
 void lc_clk_resync_look(struct lc_call *call);
+/* Before MPI_Finalize: nothing is on its way any more. Collective. */
+void lc_clk_resync_end(void);
 
 /* collective: of this rank's node to rank 0's */
 void lc_clk_measure_offset(struct lc_clk_measured *m);
