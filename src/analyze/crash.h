@@ -12,7 +12,8 @@
 
 /* From now on fatal signals are reported, with the name `archive`. status: file of the exit code,
  * or NULL. stay: a process that ended would take its whole job with it, so one in which libotf2
- * fails goes on, as lc_crash_read says. Does nothing in sanitizer builds, which have a report of their own. */
+ * fails goes on, as lc_crash_read says. Does nothing in sanitizer builds, which have a report of
+ * their own. */
 void lc_crash_guard(const char *archive, const char *status, bool stay);
 
 /* Calls read(user), which uses libotf2. *err is what it returns; false: libotf2 has failed in it:

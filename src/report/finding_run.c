@@ -338,7 +338,8 @@ static enum lc_err find_clocks(struct lc_search *search) {
     double messages = number(found, "messages") + number(found, "collectives");
     double order =
         number(json_object_get(search->meta, "piggyback"), "order_violations") + messages;
-    double error = fmax(number(search->meta, "clock_error_s"), number(found, "largest_s"));
+    const json_t *clocks = json_object_get(search->meta, "clock_sync");
+    double error = fmax(number(clocks, "largest_violation_s"), number(found, "largest_s"));
     char by[32];
     if (order <= 0.0 || json_is_true(json_object_get(found, "corrected")))
         return LC_OK;

@@ -242,8 +242,17 @@ def judge_path(result, run, case):
             yield f"run time with {scenario}: {predicted:.12g} wanted, {found['predicted_s']:.12g} predicted"
 
 
+def judge_order(meta, wobble_ns):
+    """Messages that were received before they were sent: only by clocks of several nodes, within their bound."""
+    n, clocks = meta["piggyback"]["order_violations"], meta["clock_sync"]
+    allowed = clocks["wait_error_s"] + 1e-9 * wobble_ns if clocks["nodes"] > 1 else 0
+    if clocks["largest_violation_s"] > allowed or (n > 0) != (clocks["largest_violation_s"] > 0):
+        yield f"order: {n} violations, up to {clocks['largest_violation_s']:.9f} s, {allowed:.9f} allowed"
+
+
 def judge_profile(found, case):
     result, run = found.result, found.run
+    yield from judge_order(result["meta"], case.wobble_ns())
     visits = truth.visits(run)
     yield from (f"visits {line}" for line in differences(visits, of_mpi(measured(result, "visits")), 1, lambda path, place: 0))
     yield from judge_waits(result, run, True, case.wobble_ns())

@@ -4,6 +4,9 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
 
 /* `bytes` are those that each rank contributes per partner: the whole
  * buffer of MPI_Bcast, one block of MPI_Alltoall. Reductions are MPI_BOR of MPI_BYTE. */
@@ -22,5 +25,18 @@ struct lc_op_data {
     enum lc_op_window { LC_OP_NO_WINDOW, LC_OP_FENCED, LC_OP_LOCKED, LC_OP_UNLOCKED } epoch;
     double compute_ns; /* between start and completion of a nonblocking operation */
 };
+
+/* What computes beside a nonblocking operation: compute_ns. */
+void lc_op_compute(const struct lc_op_data *data);
+
+/* Collective over comm. Buffers have room for blocks of `room` times the bytes. lc_op_data_free().
+ * LC_ERR_NOMEM; LC_ERR_RANGE: blocks of all ranks are 2 GiB and more. */
+enum lc_err lc_op_data_new(struct lc_op_data *data, MPI_Comm comm, size_t bytes, size_t room,
+                           int root);
+/* Makes the window that a one-sided operation works on, in the epoch that it wants. Collective. The
+ * error code of MPI. */
+int lc_op_window_new(struct lc_op_data *data, enum lc_op_window kind);
+/* Frees buffers, types, window and communicator, not the struct. Collective. */
+void lc_op_data_free(struct lc_op_data *data);
 
 #endif

@@ -71,6 +71,7 @@ struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bo
 
 struct lc_clk_counts {
     uint64_t messages, collectives, skipped, violations, unresolved;
+    uint64_t largest_violation; /* ticks */
     uint64_t unseen; /* messages and collectives over communicators that were not seen made */
     uint64_t records, replies, packed, record_bytes, shadows,
         combined; /* messages and collectives of our own; replies that went with others */
@@ -111,6 +112,7 @@ struct lc_clk {
     double drift;               /* of the offset, since MPI_Init */
     double resync_at_ns, resync_step_ns;
     uint32_t n_resyncs;
+    double resync_error_ns; /* the largest bound of these */
     double ahead_ns; /* by so much was the offset wrong, at most, when it was measured again */
     struct lc_timer_bend bend;
     /* transports */

@@ -227,13 +227,17 @@ static double share_path(uint32_t n, double *outer) {
 
 /* ---- counts and clocks of the nodes */
 
+/* What each rank tells of its clocks: offset at both ends, drift, error, the largest violation of
+ * order, ns. */
+enum { PER_RANK = 5 };
+
 /* A wait is a difference of two nodes' clocks; of each the offset to the clock of rank 0 is known,
  * with the error of the synchronisations and what the drift made of it until the next one. */
 static double wait_error_ns(const double *all) {
     double largest = 0, second = 0; /* of two nodes */
     uint32_t of = 0;
     for (uint32_t rank = 0; rank < lc_clk.size; rank++) {
-        double error = all[4 * rank + 3];
+        double error = all[PER_RANK * rank + 3];
         if (lc_clk.node_of[rank] == 0)
             continue;
         if (lc_clk.node_of[rank] == of) {
@@ -251,20 +255,26 @@ static double wait_error_ns(const double *all) {
 
 static void put_clocks(const struct lc_offset_ends *c) {
     double seconds = (c->local_end - c->local_begin) * 1e-9;
-    double mine[4] = {c->offset_begin, c->offset_end,
-                      seconds > 0 ? -(c->offset_end - c->offset_begin) / seconds * 1e-3 : 0,
-                      lc_clk.n_nodes > 1 ? c->error + lc_clk.ahead_ns : 0};
-    double *all = lc_core.rank == 0 ? calloc(4 * (size_t)lc_core.size, sizeof *all) : NULL;
+    double mine[PER_RANK] = {
+        c->offset_begin, c->offset_end,
+        seconds > 0 ? -(c->offset_end - c->offset_begin) / seconds * 1e-3 : 0,
+        lc_clk.n_nodes > 1 ? fmax(c->error, lc_clk.resync_error_ns) + lc_clk.ahead_ns : 0,
+        (double)lc_clk.counts.largest_violation * lc_clk.ns_per_tick};
+    double *all = lc_core.rank == 0 ? calloc(PER_RANK * (size_t)lc_core.size, sizeof *all) : NULL;
     int ok = lc_core.rank != 0 || all != NULL;
     lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
     if (ok)
-        lc_real.Gather(mine, 4, MPI_DOUBLE, all, 4, MPI_DOUBLE, 0, lc_core.comm);
+        lc_real.Gather(mine, PER_RANK, MPI_DOUBLE, all, PER_RANK, MPI_DOUBLE, 0, lc_core.comm);
     if (all == NULL) /* all ranks but the first */
         return;
+    double largest = 0;
+    for (uint32_t rank = 0; rank < lc_clk.size; rank++)
+        largest = fmax(largest, all[PER_RANK * rank + 4]);
     lc_strbuf_printf(&meta_text,
                      ", \"clock_sync\": {\"nodes\": %u, \"error_s\": %.9g, \"wait_error_s\": %.9g, "
-                     "\"during_run\": %u, \"per_node\": [",
-                     lc_clk.n_nodes, c->error * 1e-9, wait_error_ns(all) * 1e-9, lc_clk.n_resyncs);
+                     "\"largest_violation_s\": %.9g, \"during_run\": %u, \"per_node\": [",
+                     lc_clk.n_nodes, c->error * 1e-9, wait_error_ns(all) * 1e-9, largest * 1e-9,
+                     lc_clk.n_resyncs);
     for (uint32_t node = 0, rank = 0; node < lc_clk.n_nodes; node++) {
         for (rank = 0; rank + 1 < lc_clk.size && lc_clk.node_of[rank] != node;)
             rank++;
@@ -272,7 +282,8 @@ static void put_clocks(const struct lc_offset_ends *c) {
          * runs */
         lc_strbuf_printf(
             &meta_text, "%s{\"offset_begin_s\": %.9f, \"offset_end_s\": %.9f, \"drift_ppm\": %.6f}",
-            node ? ", " : "", -all[4 * rank] * 1e-9, -all[4 * rank + 1] * 1e-9, all[4 * rank + 2]);
+            node ? ", " : "", -all[PER_RANK * rank] * 1e-9, -all[PER_RANK * rank + 1] * 1e-9,
+            all[PER_RANK * rank + 2]);
     }
     lc_strbuf_puts(&meta_text, "]}");
     free(all);

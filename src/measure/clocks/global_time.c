@@ -168,6 +168,7 @@ static void resync(void) {
     lc_clk_compare(&m);
     lc_clk.drift = (m.offset_ns - lc_clk.offset_ns) / since;
     lc_clk.now = m;
+    lc_clk.resync_error_ns = fmax(lc_clk.resync_error_ns, m.error_ns);
     lc_clk.n_resyncs++;
 }
 

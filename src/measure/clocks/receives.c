@@ -126,8 +126,11 @@ take_entry(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
         lc_clk_reply_after(k, call, source, entry, extra, n_extra, r);
     }
     lc_clk_edge(k, source, stamp, call->end, extra, n_extra);
-    if (lc_unlikely(stamp->enter > call->end))
+    if (lc_unlikely(stamp->enter > call->end)) {
         lc_clk.counts.violations++;
+        if (stamp->enter - call->end > lc_clk.counts.largest_violation)
+            lc_clk.counts.largest_violation = stamp->enter - call->end;
+    }
     if (source == lc_clk.rank)
         return 0;
     uint64_t waited =

@@ -196,7 +196,8 @@ looped["pop"]["iterations"] = []
 make(looped, "unlooped/profile.cubex")
 for screen in ["--full"], []:
     check(run("show", *screen, "unlooped").count("no loop of 10 iterations or more was found") == 1, f"no loop: {screen}")
-clocks = findings("clocks", result([1.0] * 4, [0.0] * 4, [1.0] * 4, piggyback={"order_violations": 3}, clock_error_s=1e-5))
+clocks = findings("clocks", result([1.0] * 4, [0.0] * 4, [1.0] * 4, piggyback={"order_violations": 3},
+                                   clock_sync={"nodes": 2, "largest_violation_s": 1e-5}, clock_error_s=2e-5))
 check([f["kind"] for f in clocks] == ["clock_violations"] and "3 events come before their cause, by up to 10 us" in clocks[0]["text"], f"{clocks}")
 dead = findings("dead", dict(LATE, meta=dict(LATE["meta"], complete=False, ending="signal 9")), (3, 3.0))
 check([f["kind"] for f in dead] == ["late_rank", "incomplete"], f"{dead}")

@@ -24,6 +24,9 @@ def faults(meta, what):
         found.append(f"{what}: {piggyback['collectives_skipped']} collectives without entry")
     if piggyback["mispaired"] > piggyback["unsure"]:  # threads and wild receives: what could not be told may be found wrong by its size
         found.append(f"{what}: {piggyback['mispaired']} mispaired, {piggyback['unsure']} unsure")
+    clocks, n = meta["clock_sync"], piggyback["order_violations"]  # one clock, or two that are known within a bound
+    if n and (clocks["nodes"] == 1 or clocks["largest_violation_s"] > clocks["wait_error_s"]) or (n > 0) != (clocks["largest_violation_s"] > 0):
+        found.append(f"{what}: {n} messages received before they were sent: {clocks}")
     if meta["messages_matched"] > meta["messages_total"]:
         found.append(f"{what}: {meta['messages_matched']} of {meta['messages_total']} messages matched")
     return found
