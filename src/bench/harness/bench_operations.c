@@ -1,10 +1,7 @@
 #include "bench/harness/bench_operations.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
-#include "base/mem.h"
-#include "base/timer.h"
 #include "bench/harness/message_operations.h"
 
 /* The place that MPI_IN_PLACE takes: for all ranks, at the root only. */
@@ -59,3 +56,10 @@ static int run_empty(struct lc_op_data *d) {
     (void)d;
     return MPI_SUCCESS;
 }
+
+#define ENTRIES(name, twin, place, ...)                                                            \
+    {"MPI_" #name, run_##name, place, LC_OP_NO_WINDOW},                                            \
+        {"MPI_" #twin, run_##twin, place, LC_OP_NO_WINDOW},
+const struct lc_operation lc_operations[] = {
+    {"empty", run_empty, false, LC_OP_NO_WINDOW},
+    LC_MESSAGE_OPERATIONS COLLECTIVES(ENTRIES){NULL, NULL, false, LC_OP_NO_WINDOW}};

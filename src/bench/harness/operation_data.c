@@ -12,13 +12,6 @@ void lc_op_compute(const struct lc_op_data *d) {
         ;
 }
 
-#define ENTRIES(name, twin, place, ...)                                                            \
-    {"MPI_" #name, run_##name, place, LC_OP_NO_WINDOW},                                            \
-        {"MPI_" #twin, run_##twin, place, LC_OP_NO_WINDOW},
-const struct lc_operation lc_operations[] = {
-    {"empty", run_empty, false, LC_OP_NO_WINDOW},
-    LC_MESSAGE_OPERATIONS COLLECTIVES(ENTRIES){NULL, NULL, false, LC_OP_NO_WINDOW}};
-
 static enum lc_err allocate(struct lc_op_data *d, size_t room) {
     size_t blocks = (size_t)(d->size > 2 ? d->size : 2), bytes = blocks * room * (size_t)d->n;
     LC_TRY(lc_alloc(&d->send, bytes + 64, 1));
