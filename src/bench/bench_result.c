@@ -90,6 +90,25 @@ enum lc_err lc_bench_add_job(const char *directory, const struct lc_fingerprint 
     return err;
 }
 
+void lc_bench_add_part(const char *part, json_t *jobs) {
+    const char *slash = strrchr(part, '/');
+    struct lc_strbuf file = {0};
+    json_t *job;
+    size_t i;
+    lc_strbuf_printf(&file, "%s/bench.json", part);
+    json_t *bench = json_load_file(lc_strbuf_get(&file), 0, NULL);
+    json_array_foreach(json_object_get(bench, "jobs"), i, job) {
+        const char *name = json_string_value(json_object_get(job, "file"));
+        lc_strbuf_clear(&file);
+        lc_strbuf_printf(&file, "%s/%s", slash != NULL ? slash + 1 : part,
+                         name != NULL ? name : "");
+        json_object_set_new(job, "file", json_string(lc_strbuf_get(&file)));
+        json_array_append(jobs, job);
+    }
+    json_decref(bench);
+    lc_strbuf_free(&file);
+}
+
 enum lc_err lc_bench_end(const char *directory, json_t *jobs, bool complete) {
     struct lc_strbuf file = {0};
     lc_strbuf_printf(&file, "%s/bench.json", directory);

@@ -196,24 +196,6 @@ static void put_operations(const struct beside *b, size_t first, struct lc_strbu
     }
 }
 
-/* What a launch in DIRECTORY/NUMBER has measured, for the list of all of them. */
-static void list_jobs(struct beside *b, const char *launch, size_t number) {
-    struct lc_strbuf file = {0};
-    json_t *job;
-    size_t i;
-    lc_strbuf_printf(&file, "%s/bench.json", launch);
-    json_t *bench = json_load_file(lc_strbuf_get(&file), 0, NULL);
-    json_array_foreach(json_object_get(bench, "jobs"), i, job) {
-        const char *name = json_string_value(json_object_get(job, "file"));
-        lc_strbuf_clear(&file);
-        lc_strbuf_printf(&file, "%zu/%s", number, name != NULL ? name : "");
-        json_object_set_new(job, "file", json_string(lc_strbuf_get(&file)));
-        json_array_append(b->jobs, job);
-    }
-    json_decref(bench);
-    lc_strbuf_free(&file);
-}
-
 /* The operation with its size, and others that go with it, on the ranks and communicators that have
  * it in the program: where these are not all, the others sleep. */
 static enum lc_err measure_some(struct beside *b, size_t first, const struct lc_bench_wishes *each,
@@ -250,7 +232,7 @@ static enum lc_err measure_some(struct beside *b, size_t first, const struct lc_
         *code = LC_EXIT_ERROR;
     }
     if (failed == LC_OK) {
-        list_jobs(b, w.output, first + 1);
+        lc_bench_add_part(w.output, b->jobs);
         err = take(b, result.all, result.n);
     }
     free(those);

@@ -462,7 +462,7 @@ static enum lc_err parse_job(const struct settings *s, const char *file, struct 
 
 /* The result of each line is a directory in that of all. */
 static enum lc_err run_job(const struct settings *s, const char *directory, size_t line,
-                           int *code) {
+                           json_t *listed, int *code) {
     struct settings one = *s;
     struct lc_strbuf output = {0};
     int job_code = LC_EXIT_OK;
@@ -470,6 +470,7 @@ static enum lc_err run_job(const struct settings *s, const char *directory, size
     one.output = lc_strbuf_get(&output);
     enum lc_err err = measure(&one, s->operands.items[0], &job_code);
     fflush(stdout);
+    lc_bench_add_part(lc_strbuf_get(&output), listed);
     if (err != LC_OK && err != LC_ERR_USAGE && !lc_bench_interrupted()) {
         lc_complain("bench: line %zu: %s: left out: nothing was measured: run it by itself to see "
                     "why",
@@ -502,9 +503,15 @@ static enum lc_err parse_jobs(const struct settings *s, const char *file,
 static enum lc_err run_jobs(const struct settings *all, const struct lc_bench_jobs *jobs,
                             const char *wanted, int *code) {
     struct lc_strbuf directory = {0};
+    json_t *listed = json_array();
     enum lc_err err = lc_bench_directory(wanted, &directory);
     for (size_t i = 0; err == LC_OK && i < jobs->n && !lc_bench_interrupted(); i++)
-        err = run_job(&all[i], lc_strbuf_get(&directory), jobs->all[i].line, code);
+        err = run_job(&all[i], lc_strbuf_get(&directory), jobs->all[i].line, listed, code);
+    if (json_array_size(listed) > 0 && err == LC_OK)
+        err = lc_bench_end(lc_strbuf_get(&directory), listed,
+                           *code == LC_EXIT_OK && !lc_bench_interrupted());
+    else
+        json_decref(listed);
     (void)rmdir(lc_strbuf_get(&directory)); /* where nothing was measured */
     if (err == LC_OK && lc_bench_interrupted()) {
         *code = LC_EXIT_ERROR;

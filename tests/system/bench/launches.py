@@ -162,8 +162,9 @@ def job_file():
     with open(f"{SCRATCH}/two.jobs", "w", encoding="utf-8") as file:
         file.write("# two jobs\n\nMPI_Bcast,MPI_Barrier --bytes 16\n  MPI_Scan --reps 20 --sync barrier # and no more\n")
     done = bench("jobs", "two.jobs", "-n", "2", "--mpi", FLAVOUR, "--reps", "40", "-o", "jobs")
-    check(done.returncode == 0 and done.stdout.count("\n") == 3 and sorted(os.listdir(f"{SCRATCH}/jobs")) == ["line-3", "line-4"],
+    check(done.returncode == 0 and done.stdout.count("\n") == 3 and sorted(os.listdir(f"{SCRATCH}/jobs")) == ["bench.json", "line-3", "line-4"],
           f"jobs: {done.returncode} {done.stdout} {done.stderr}")
+    check(bench("show", "jobs").stdout == done.stdout, "jobs: the directory shown")
     for name, reps, sync in (("line-3/MPI_Bcast-16", 40, "roundtime"), ("line-4/MPI_Scan-8", 20, "barrier")):
         with open(f"{SCRATCH}/jobs/{name}.fingerprint.json", encoding="utf-8") as file:
             result = json.load(file)
