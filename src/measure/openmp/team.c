@@ -315,14 +315,17 @@ void lc_omp_implicit_task(int endpoint, union ompt_data *region, union ompt_data
         o->task->number != 0)
         task = o->task; /* see lc_omp_task_hide */
     o->hidden = NULL;
-    if (endpoint == OMPT_BEGIN && (flags & OMPT_TASK_INITIAL)) {
-        if (o->task == NULL)
-            initial_task(o, data);
-    } else if (endpoint == OMPT_BEGIN && region != NULL && region->ptr != NULL) {
+    /* of teams, too: each is an initial task of a league, which is a region */
+    bool share = endpoint == OMPT_BEGIN
+                     ? region != NULL && region->ptr != NULL
+                     : task != NULL && task->region != NULL &&
+                           atomic_load_explicit(&task->region->team, memory_order_relaxed) != 0;
+    if (share && endpoint == OMPT_BEGIN)
         begin_share(o, region->ptr, data, number, team);
-    } else if (endpoint == OMPT_END && task != NULL && !(flags & OMPT_TASK_INITIAL)) {
+    else if (share)
         end_share(o, task, data);
-    }
+    else if (endpoint == OMPT_BEGIN && (flags & OMPT_TASK_INITIAL) && o->task == NULL)
+        initial_task(o, data);
 }
 
 static bool is_barrier(int kind) {

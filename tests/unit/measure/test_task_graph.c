@@ -311,6 +311,36 @@ static void no_reports(void **state) {
     forget_program();
 }
 
+/* Two teams, the second one on a worker: LLVM's runtime tells of each as an initial task of the
+ * league, which is a region. 100 and 300 of work, then 100 after both. */
+static void league(void **state) {
+    enum { LEAGUE = 0x40000002 };
+    (void)state;
+    struct task *initial = begin_program();
+    union ompt_data teams[2] = {{0}, {0}};
+    lc_omp_parallel_begin(&initial->data, NULL, &region, 2, LEAGUE, NULL);
+    lc_omp_implicit_task(OMPT_BEGIN, &region, &teams[0], 2, 0, OMPT_TASK_INITIAL);
+    be(1);
+    lc_omp_thread_begin(OMPT_THREAD_WORKER, &(union ompt_data){0});
+    lc_omp_implicit_task(OMPT_BEGIN, &region, &teams[1], 2, 1, OMPT_TASK_INITIAL);
+    now += 100;
+    be(0);
+    lc_omp_sync_region(OMPT_SYNC_TEAMS, OMPT_BEGIN, &region, &teams[0], NULL);
+    now += 200;
+    be(1);
+    lc_omp_sync_region(OMPT_SYNC_TEAMS, OMPT_BEGIN, &region, &teams[1], NULL);
+    be(0);
+    lc_omp_sync_region(OMPT_SYNC_TEAMS, OMPT_END, NULL, &teams[0], NULL);
+    lc_omp_implicit_task(OMPT_END, NULL, &teams[0], 0, 0, OMPT_TASK_INITIAL);
+    lc_omp_parallel_end(&region, &initial->data, LEAGUE, NULL);
+    now += 100;
+    lc_omp_worked(threads[0].openmp, now);
+    assert_int_equal(clocks[0].l.own, 200);
+    assert_int_equal(clocks[0].l.useful, 400);
+    assert_int_equal(measured[0][LC_MEASURED_OMP_IBARRIER], 200);
+    forget_program();
+}
+
 /* Two ordered loops over rows and columns, none waits for the end of the first: iteration (r, c),
  * on thread r modulo their number, works, waits for (r - 1, c), works again, and lets others go
  * on. */
@@ -451,7 +481,9 @@ const char *__lsan_default_suppressions(void) {
 int main(void) {
     start();
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs),
-                                       cmocka_unit_test(late_reports), cmocka_unit_test(wavefronts),
+                                       cmocka_unit_test(league),
+                                       cmocka_unit_test(late_reports),
+                                       cmocka_unit_test(wavefronts),
                                        cmocka_unit_test(experiment_of_the_slides),
                                        cmocka_unit_test(no_reports)};
     return cmocka_run_group_tests(tests, NULL, NULL);
