@@ -59,6 +59,14 @@ static void exclusive(void) {
     }
 }
 
+static void independent(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#pragma omp taskloop num_tasks(4)
+    for (int i = 0; i < 4; i++)
+        sim_work(10 * MS);
+}
+
 #ifdef WITH_MPI
 /* Rank 1 goes on when rank 0 has; threads of both wait for each other twice a turn. */
 static void hybrid(int rank) {
@@ -95,5 +103,7 @@ int main(int argc, char **argv) {
         constructs();
     else if (strcmp(name, "exclusive") == 0)
         exclusive();
+    else if (strcmp(name, "independent") == 0)
+        independent();
     return 0;
 }

@@ -61,6 +61,17 @@ def imbalance(runs):
     check("imbalance: words of MPI", [], [line for line in screen.splitlines() if "MPI" in line])
 
 
+def scenarios(runs):
+    """Regions take 40 ms of 60, five times; four tasks of a loop take 10 ms each, on two threads."""
+    region = "!$omp parallel=0.5"
+    for program, scenario, wanted in (("imbalance", region, 0.200), ("imbalance", "omp=0", 0.300), ("imbalance", "tasks=infinite", 0.300),
+                                      ("independent", "omp=0", 0.020), ("independent", "tasks=infinite", 0.010)):
+        result, _ = runs.run(["./alone", program], options=["--what-if", scenario])
+        told = result["pop"]["what_if"][0]
+        check(f"{program}, {scenario}: unknown", [], told["unknown"])
+        check(f"{program}, {scenario}: predicted", wanted, round(told["predicted_s"], 8))
+
+
 def constructs(runs):
     """Teams and a target region on the host come one after the other."""
     result, _ = runs.run(["./alone", "constructs"])
@@ -95,7 +106,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, constructs, exclusive, hybrid):
+        for case in (imbalance, scenarios, constructs, exclusive, hybrid):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0
