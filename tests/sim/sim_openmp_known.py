@@ -81,6 +81,15 @@ def constructs(runs):
     check("constructs: useful", 0.400 + 0.050 + 0.030 + 0.020 + 0.040, path(result, "thread"))
 
 
+def independent(runs):
+    """What it takes at least on more threads, and of which construct the tasks are."""
+    result, _ = runs.run(["./alone", "independent"])
+    (construct,) = result["task_constructs"]
+    for key, wanted in (("work_s", 0.040), ("span_s", 0.010), ("parallelism", 4.0), ("at_once", 2), ("created", 4), ("ready_s", 0.020)):
+        check(f"independent: {key}", wanted, construct[key])
+    check("independent: curve", [0.040, 0.020, 0.010, 0.010], [round(at["at_least_s"], 9) for at in result["pop"]["task_curve"][:4]])
+
+
 def exclusive(runs):
     result, _ = runs.run(["./alone", "exclusive"])
     check("exclusive: path of tasks", 0.100, result["pop"]["task_critical_path_s"])
@@ -106,7 +115,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, scenarios, constructs, exclusive, hybrid):
+        for case in (imbalance, scenarios, constructs, independent, exclusive, hybrid):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0
