@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/launcher.h"
+#include "job/launcher.h"
 #include "base/log.h"
 #include "base/mem.h"
 

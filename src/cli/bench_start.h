@@ -2,7 +2,7 @@
 #ifndef LC_CLI_BENCH_START_H
 #define LC_CLI_BENCH_START_H
 
-#include "base/launcher.h"
+#include "job/launcher.h"
 #include "bench/bench_collect.h"
 
 struct lc_bench_wishes {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/launcher.h"
+#include "job/launcher.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "cli/cmd.h"

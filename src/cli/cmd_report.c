@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/launcher.h"
+#include "job/launcher.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/launcher.h"
+#include "job/launcher.h"
 #include "base/log.h"
 #include "cli/cmd.h"
 #include "cli/options.h"

@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "base/err.h"
-#include "base/launcher.h"
+#include "job/launcher.h"
 #include "base/strbuf.h"
 
 enum { LC_WORDS_MOST = 60 };

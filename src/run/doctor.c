@@ -16,7 +16,7 @@
 #include "base/perf_sampler.h"
 #include "base/timer.h"
 #include "base/mem.h"
-#include "base/executable.h"
+#include "job/executable.h"
 #include "run/inspect.h"
 #include "run/run.h"
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/executable.h"
+#include "job/executable.h"
 #include "base/mem.h"
 #include "run/libsearch.h"
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/mpi_flavour.h"
+#include "job/mpi_flavour.h"
 
 struct lc_program {
     char *path;         /* as execvp would find it */

@@ -23,7 +23,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "base/launcher.h"
+#include "job/launcher.h"
 #include "run/binding.h"
 #include "run/inspect.h"
 #include "run/rundir.h"

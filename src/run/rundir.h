@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/launcher.h"
+#include "job/launcher.h"
 
 #define LC_RUNDIR_CLAIM ".job" /* in the directory, until the result is there */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/launcher.h"
+#include "job/launcher.h"
 #include "base/mem.h"
 #include "run/inspect.h"
 #include "run/run_options.h"

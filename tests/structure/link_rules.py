@@ -14,17 +14,18 @@ from verdict import verdict
 
 ALLOWED = {
     "base": "",
+    "job": "base",
     "format": "base",
     "symbols": "base",
     "piggyback": "base",
     "model": "base format",
-    "measure": "base format piggyback",
+    "measure": "base job format piggyback",
     "trace": "base format symbols",
-    "analyze": "base format model",
+    "analyze": "base job format model",
     "report": "base format model",
-    "run": "base format model symbols trace",
-    "bench": "base",
-    "cli": "base format model symbols trace report run bench",
+    "run": "base job format model symbols trace",
+    "bench": "base job",
+    "cli": "base job format model symbols trace report run bench",
 }
 # The rooms of src/measure, from the top: each may include those after it.
 ROOMS = "start alone wrappers gather gomp openmp hot samples clocks trace callpath unwind mpi core stub".split()

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/cpu_sets.h"
-#include "base/mpi_flavour.h"
+#include "job/mpi_flavour.h"
 #include "base/timer.h"
 #include "bench/harness/placement.h"
 

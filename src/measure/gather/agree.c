@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/launcher.h"
+#include "job/launcher.h"
 #include "format/rank_record.h"
 #include "measure/core/core.h"
 #include "measure/core/core_options.h"

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/mpi_flavour.h"
 #include "measure/stub/find_mpi.h"
 
 /* The oldest version of dlsym, which every C library of this machine still has. */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/mpi_flavour.h"
+#include "job/mpi_flavour.h"
 
 struct lc_loaded_mpi {
     void *handle;            /* of dlopen; NULL: none is loaded */

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "base/asan_options.h"
-#include "base/mpi_flavour.h"
 #include "base/parents_file.h"
+#include "job/mpi_flavour.h"
 #include "measure/gomp_entries.h"
 #include "measure/stub/chain.h"
 #include "measure/stub/find_mpi.h"

@@ -1,4 +1,4 @@
-#include "base/launcher.h"
+#include "job/launcher.h"
 
 #include <fcntl.h>
 #include <stdio.h>

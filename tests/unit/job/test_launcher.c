@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/launcher.h"
+#include "job/launcher.h"
 
 enum { MOST_PROCESSES = 200, MOST_FIELDS = 64 };
 

@@ -12,15 +12,15 @@
  *
  * Called by `latecomer run` and `latecomer analyze`, by the library inside the program (rank and
  * size before MPI_Init), and by the analysis program. */
-#ifndef LC_BASE_LAUNCHER_H
-#define LC_BASE_LAUNCHER_H
+#ifndef LC_JOB_LAUNCHER_H
+#define LC_JOB_LAUNCHER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/mpi_flavour.h"
+#include "job/mpi_flavour.h"
 
 enum lc_launcher_kind {
     LC_LAUNCHER_NONE,

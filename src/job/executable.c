@@ -1,4 +1,4 @@
-#include "base/executable.h"
+#include "job/executable.h"
 
 #include <limits.h>
 #include <stdbool.h>

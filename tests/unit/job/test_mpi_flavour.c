@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/mpi_flavour.h"
+#include "job/mpi_flavour.h"
 
 static void names_of_files(void **unused) {
     static const struct {

@@ -1,6 +1,6 @@
 /* Finding programs as the shell does. */
-#ifndef LC_BASE_EXECUTABLE_H
-#define LC_BASE_EXECUTABLE_H
+#ifndef LC_JOB_EXECUTABLE_H
+#define LC_JOB_EXECUTABLE_H
 
 #include <stdbool.h>
 

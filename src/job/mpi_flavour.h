@@ -4,8 +4,8 @@
  * File names only propose: several MPIs share some (libmpi.so.12 was Open MPI 1.10's as well). What
  * the library says of itself (MPI_Get_library_version) and what it exports decide.
  * Used by the preloaded library, which has no other part of base in it, by `doctor` and `run`. */
-#ifndef LC_BASE_MPI_FLAVOUR_H
-#define LC_BASE_MPI_FLAVOUR_H
+#ifndef LC_JOB_MPI_FLAVOUR_H
+#define LC_JOB_MPI_FLAVOUR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/executable.h"
-#include "base/launcher.h"
+#include "job/executable.h"
+#include "job/launcher.h"
 
 enum { VERSION_MS = 5000 };
 

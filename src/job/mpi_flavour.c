@@ -1,4 +1,4 @@
-#include "base/mpi_flavour.h"
+#include "job/mpi_flavour.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
