@@ -13,7 +13,8 @@ enum lc_err lc_bench_directory(const char *wanted, struct lc_strbuf *directory);
 /* The list of jobs, to be begun with NULL: adds a job and writes its files. LC_ERR_IO. */
 enum lc_err lc_bench_add_job(const char *directory, const struct lc_fingerprint *f, json_t **jobs);
 
-/* Adds what the result in DIRECTORY/PART lists to the list of DIRECTORY; nothing, if there is none. */
+/* Adds what the result in DIRECTORY/PART lists to the list of DIRECTORY; nothing, if there is
+ * none. */
 void lc_bench_add_part(const char *part, json_t *jobs);
 
 /* Writes bench.json; `complete` is false after an interruption. Takes the reference. LC_ERR_IO. */

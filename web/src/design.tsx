@@ -78,6 +78,7 @@ function Design(): JSX.Element {
   const rows = [{ name: "<img onerror=alert(1)>", s: 1.2345 }, { name: "main/solve/MPI_Recv", s: 1.2e-5 }];
   return (
     <main>
+      <h1>Components</h1>
       <p class="tools left"><Choice label="Theme" value={document.documentElement.dataset.theme ?? "light"} options={[["light", "light"], ["dark", "dark"]]} onChange={(v) => { document.documentElement.dataset.theme = v; setChoice(choice === "a" ? "b" : "a"); }} /></p>
       <Section title="Section" note="with a note"><p class="empty">Nothing to show.</p><ul class="warnings"><li>A warning.</li></ul></Section>
       <Section title="Table"><Table name="design" rows={rows} selected={(r) => r.s > 1} columns={[{ title: "call path", cell: (r) => <PathText path={r.name} />, value: (r) => r.name }, { title: "time", cell: (r) => seconds(r.s), value: (r) => r.s, number: true }]} /></Section>
