@@ -529,11 +529,14 @@ enum lc_err lc_fingerprint_text(const struct lc_fingerprint *f, const struct lc_
 void lc_fingerprint_line(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
     char median[32], low[32], tail[32];
     fputs("  ", page->out);
-    struct lc_strbuf name = {0};
+    struct lc_strbuf name = {0}, size = {0};
     lc_put_printable(&name, f->operation);
-    fprintf(page->out, "%-28s %10llu B  median %-9s min %-9s 95 %% %-9s %zu mode%s\n",
-            lc_strbuf_get(&name), (unsigned long long)f->bytes,
-            lc_bench_time(f->median.value, median), lc_bench_time(f->ascending[0], low),
-            lc_bench_time(f->tail.value, tail), f->modes.n, lc_plural((double)f->modes.n));
+    if (lc_bench_is_sized(f->operation))
+        lc_strbuf_printf(&size, "%llu B", (unsigned long long)f->bytes);
+    fprintf(page->out, "%-28s %12s  median %-9s min %-9s 95 %% %-9s %zu mode%s\n",
+            lc_strbuf_get(&name), lc_strbuf_get(&size), lc_bench_time(f->median.value, median),
+            lc_bench_time(f->ascending[0], low), lc_bench_time(f->tail.value, tail), f->modes.n,
+            lc_plural((double)f->modes.n));
     lc_strbuf_free(&name);
+    lc_strbuf_free(&size);
 }
