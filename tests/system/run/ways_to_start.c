@@ -9,13 +9,27 @@
  *   file=PATH   removes that file after MPI_Init (the program's own)
  *   name=FILE   every second MPI_Allreduce is called by the address that dlsym gives for the MPI
  *               library FILE; which ones differs between ranks
+ *   changes     changes after MPI_Init what a process can change of itself: environment, directory,
+ *               umask, limits, signals; starts others by vfork and posix_spawn, is stopped once
+ *   filter      allows itself no more system calls that look at the machine (seccomp)
  * Then it makes 25 calls of MPI_Allreduce in time_step(). */
 #include <dlfcn.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <mpi.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *word(int argc, char **argv, const char *name) {
@@ -60,6 +74,73 @@ static long resident_mib(void) {
     return shared * sysconf(_SC_PAGESIZE) >> 20;
 }
 
+static void ignore(int signo) {
+    (void)signo;
+}
+
+static void start_others(void) {
+    static char *const none[] = {NULL}, *const words[] = {"true", NULL};
+    pid_t other;
+    int status = -1, spawned = -1;
+    pid_t pid = vfork();
+    if (pid == 0) {
+        execve("/bin/true", words, none);
+        _exit(9);
+    }
+    waitpid(pid, &status, 0);
+    if (posix_spawn(&other, "/bin/true", NULL, NULL, words, none) == 0)
+        waitpid(other, &spawned, 0);
+    printf("others: %d %d\n", status, spawned);
+}
+
+/* Stops this process; a process of its own lets it go on. */
+static void be_stopped(void) {
+    pid_t self = getpid(), helper = fork();
+    if (helper == 0) {
+        usleep(50000);
+        _exit(kill(self, SIGCONT) != 0);
+    }
+    raise(SIGSTOP);
+    waitpid(helper, NULL, 0);
+}
+
+static void change_everything(void) {
+    sigset_t all;
+    start_others();
+    be_stopped();
+    clearenv();
+    umask(0777);
+    if (chdir("/") != 0)
+        perror("/");
+    for (int signo = 1; signo < NSIG; signo++)
+        if (signo != SIGKILL && signo != SIGSTOP && signo != SIGCHLD)
+            signal(signo, signo % 2 ? SIG_IGN : ignore);
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    setrlimit(RLIMIT_NPROC, &(struct rlimit){1, 1});
+    setpriority(PRIO_PROCESS, 0, 5);
+    prctl(PR_SET_NAME, "another name");
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* What the tool would use after MPI_Init, and MPI not. */
+static void filter_calls(void) {
+    static const unsigned refused[] = {SYS_perf_event_open, SYS_memfd_create, SYS_flock};
+    enum { N = sizeof refused / sizeof *refused };
+    struct sock_filter code[2 * N + 2] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+    for (int i = 0; i < N; i++) {
+        code[1 + 2 * i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, refused[i], 0, 1);
+        code[2 + 2 * i] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+    }
+    code[2 * N + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {2 * N + 2, code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        perror("seccomp");
+}
+
 static __typeof__(&MPI_Allreduce) by_name(const char *library) {
     void *mpi = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
     return mpi != NULL ? (__typeof__(&MPI_Allreduce))dlsym(mpi, "MPI_Allreduce") : NULL;
@@ -95,6 +176,10 @@ int main(int argc, char **argv) {
         return 3;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (word(argc, argv, "filter"))
+        filter_calls();
+    if (word(argc, argv, "changes"))
+        change_everything();
     if (word(argc, argv, "lock")) {
         if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
             perror("mlockall");

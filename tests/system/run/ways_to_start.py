@@ -1,5 +1,7 @@
 """Programs started in ways of their own, bare and under the tool: same output and status, all calls of MPI measured, functions with their names.
-ways_to_start.py LATECOMER FLAVOUR [namespace]      namespace: those that need a name space of processes of their own; 77 where there is none"""
+ways_to_start.py LATECOMER FLAVOUR [namespace|habits]
+namespace: those that need a name space of processes of their own; 77 where there is none; habits: wrappers, and what programs do to themselves"""
+import os
 import re
 import subprocess
 import sys
@@ -75,6 +77,28 @@ def rows(ws):
     }
 
 
+def rows_of_habits(ws):
+    program = str(ws.root / "program")
+    makefile = ws.root / "Makefile"
+    makefile.write_text(f"all: run\nrun:\n\t@{program}\n.PHONY: all run\n")
+    wrappers = ["env", "A=b", "nice", "-n", "1", "ionice", "-c", "3", "setarch", "-R", "stdbuf", "-oL", "timeout", "100", "nohup", "setsid", "-w",
+                "taskset", "-a", hex(sum(1 << cpu for cpu in os.sched_getaffinity(0))), "sh", "-c", 'exec "$@"', "sh", program]
+    spawned = "import os, sys; sys.exit(os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)[1]))"
+    child = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:], close_fds=False, start_new_session=True).returncode)"
+    return {
+        "a chain of wrappers": (wrappers, ()),
+        "make": (["make", "-s", "-j2", "-f", str(makefile)], ()),
+        "xargs": (["sh", "-c", f"echo word | xargs {program}"], ()),
+        "in the background of a shell": (["sh", "-c", f"{program} & wait $!"], ()),
+        "a subprocess of Python": ([PYTHON, "-c", child, program], ()),
+        "posix_spawn in Python": ([PYTHON, "-c", spawned, program], ()),
+        "standard input and error closed": (["sh", "-c", f"exec {program} <&- 2>&-"], ()),
+        "it changes what it can of itself": ([program, "changes"], ()),
+        "it changes what it can of itself, with a trace": ([program, "changes"], ("--trace",)),
+        "it filters its system calls": ([program, "filter"], ()),
+    }
+
+
 def rows_in_namespace(ws):
     """The one that asks for the version in between does not see the other process, but must not take its state for that of one that has ended.
     A program with a /proc of its own does not see the tool's other process (one rank: between name spaces MPICH 4.0 may hang in MPI_Finalize)."""
@@ -131,9 +155,10 @@ def main():
     if in_namespace and subprocess.run([*IN_NAMESPACE, "true"], capture_output=True, check=False).returncode != 0:
         print("unshare --pid needs root")
         return 77
+    chosen = rows_in_namespace if in_namespace else rows_of_habits if "habits" in sys.argv[3:] else rows
     with launch.Workspace(FLAVOUR, LATECOMER) as ws:
         build(ws)
-        for number, (name, (command, options, *more)) in enumerate((rows_in_namespace if in_namespace else rows)(ws).items()):
+        for number, (name, (command, options, *more)) in enumerate(chosen(ws).items()):
             directory = f"exp{number}"
             before, ranks = (*more, *((), RANKS)[len(more):])
             bare, measured = run(ws, command, (), before, ranks), run(ws, command, ws.tool(*options, directory=directory), before, ranks)
