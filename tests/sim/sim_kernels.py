@@ -1,7 +1,8 @@
-"""Samples in virtual time: sim_kernels.py LATECOMER SIM-MPIRUN SIM-KERNELS
+"""Samples in virtual time: sim_kernels.py LATECOMER SIM-MPIRUN SIM-KERNELS DEMO
 
-The kernel that makes a rank late is the first finding, with its waiting, also once the trace was analysed; one among others in the same interval too; time without a processor is a finding of its own; loops whose period is that of
-the samples, half and twice of it, are divided as they are, within three standard errors. Every sample falls to the nanosecond, so a run gives the same each time."""
+The kernel that makes a rank late is the first finding, with its waiting, also once the trace was analysed; one among others in the same interval too; time
+without a processor is a finding of its own; each cause planted in the demo is one finding; loops whose period is that of the samples, half and twice of it, are
+divided as they are, within three standard errors. Every sample falls to the nanosecond, so a run gives the same each time."""
 import json
 import os
 import subprocess
@@ -25,7 +26,7 @@ def check(what, right, *more):
 
 class Runs:
     def __init__(self, root):
-        self.latecomer, self.mpirun, self.program = (Path(argument).absolute() for argument in sys.argv[1:4])
+        self.latecomer, self.mpirun, self.program, self.demo = (Path(argument).absolute() for argument in sys.argv[1:5])
         self.root = Path(root)
 
     def show(self, *words):
@@ -35,11 +36,11 @@ class Runs:
         subprocess.run([self.latecomer, "analyze", "-q", directory], capture_output=True, text=True, check=True, timeout=patience(60))
         return json.loads(self.show("--json", directory))
 
-    def run(self, *options, trace=False):
+    def run(self, *options, trace=False, program=None, ranks=RANKS):
         """The result of a run, as JSON, and where it is."""
-        directory = self.root / "-".join(options)
-        command = [self.latecomer, "run", "-q", "--sample=500", *(["--trace"] if trace else []), "-o", directory, "--", self.program, *options]
-        done = subprocess.run([self.mpirun, "-n", str(RANKS), *command], capture_output=True, text=True,
+        directory = self.root / "-".join(options or ["demo"])
+        command = [self.latecomer, "run", "-q", "--sample=500", *(["--trace"] if trace else []), "-o", directory, "--", program or self.program, *options]
+        done = subprocess.run([self.mpirun, "-n", str(ranks), *command], capture_output=True, text=True,
                               env={**os.environ, "TMPDIR": str(self.root)}, timeout=patience(60), check=False,
                               stdin=subprocess.DEVNULL)
         check(f"{options}: run", done.returncode == 0 and done.stderr == "", done.stderr)
@@ -102,6 +103,18 @@ def preempted(runs):
     check("preempted: on the screen", "rank 1 lost the processor to other threads for 400 ms" in runs.show(directory), runs.show(directory))
 
 
+def demo(runs):
+    """Each planted cause is one finding, at the function that sleeps, before and after the analysis."""
+    first, directory = runs.run(trace=True, program=runs.demo, ranks=4)
+    for what, result in (("demo", first), ("demo, analysed", runs.analyze(directory))):
+        of = {f["callpath"]: f for f in blamed(result)}
+        wanted = {f"main/solve/{step}/work/(off CPU)" for step in ("step_barrier", "step_allreduce", "step_message")}
+        check(f"{what}: causes", set(of) == wanted and len(blamed(result)) == 3, blamed(result))
+        for step, waits_s in (("step_barrier", 0.6), ("step_allreduce", 0.8)):  # 20 ms for three ranks, 40 ms for two, ten times
+            seconds = of.get(f"main/solve/{step}/work/(off CPU)", {"severity_s": 0})["severity_s"]
+            check(f"{what}: waiting for {step}", near(seconds, waits_s, 0), seconds)
+
+
 def in_step(runs):
     for factor in (0.5, 1, 2):
         loop = int(PERIOD_NS * factor)
@@ -120,6 +133,7 @@ def main():
         late(runs)
         mixed(runs)
         preempted(runs)
+        demo(runs)
         in_step(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0
