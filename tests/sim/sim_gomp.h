@@ -57,7 +57,8 @@ struct gomp_task {
     struct gomp_group *home;
     enum gomp_state state;
     bool explicit_one, final, detached, fulfilled;
-    int children; /* that have not ended */
+    bool constructed; /* a function has copied its data: it is not discarded */
+    int children;     /* that have not ended */
     uint64_t last_child, ended;
     void (*fn)(void *);
     void *data;

@@ -107,7 +107,7 @@ static void run(struct gomp_task *task) {
             gomp_after(t, s->end);
     gomp_out();
     bool cancelled = task->home != NULL && task->home->cancelled;
-    if (!cancelled)
+    if (!cancelled || task->constructed)
         task->fn(task->data);
     gomp_in();
     gomp_join(&task->end, gomp_here(t));
@@ -251,6 +251,7 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
     if (task->detached)
         memcpy(data, &task, sizeof task);
     task->data = copy_data(&made);
+    task->constructed = copy != NULL || at_once;
     task->fn = fn;
     if (at_once)
         run_at_once(t, task);
@@ -393,6 +394,7 @@ void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
         long range[2] = {start + from * step, start + (from + each < n ? from + each : n) * step};
         task->final = (flags & FINAL) != 0 || t->task->final;
         task->data = copy_data(&made);
+        task->constructed = copy != NULL;
         memcpy(task->data, range, sizeof range);
         task->fn = fn;
         if (t->team == NULL || task->final || (flags & IF) == 0)

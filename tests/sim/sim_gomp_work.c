@@ -502,8 +502,8 @@ void omp_destroy_nest_lock(void *lock) {
 enum { PARALLEL = 1, LOOP_ = 2, SECTIONS = 4, TASKGROUP = 8 };
 
 static bool is_cancelled(const struct gomp_thread *t, int which) {
-    if (which == TASKGROUP)
-        return t->task->home != NULL && t->task->home->cancelled;
+    if (which == TASKGROUP && t->task->home != NULL && t->task->home->cancelled)
+        return true;
     return t->team != NULL && t->team->cancelled;
 }
 

@@ -96,6 +96,7 @@ const struct lc_gomp_runtime *lc_gomp_runtime_of(void *real);
 struct lc_gomp_runtime {
     void *real;
     int (*num_threads)(void), (*thread_num)(void), (*max_threads)(void);
+    bool (*is_cancelled)(int which); /* of the running task; NULL: it has none */
     struct lc_gomp_runtime const *next;
 };
 

@@ -96,6 +96,7 @@ static LC_COLD const struct lc_gomp_runtime *find_runtime(void *real) {
     made->num_threads = (int (*)(void))dlsym(library, "omp_get_num_threads");
     made->thread_num = (int (*)(void))dlsym(library, "omp_get_thread_num");
     made->max_threads = (int (*)(void))dlsym(library, "omp_get_max_threads");
+    made->is_cancelled = (bool (*)(int))dlsym(library, "GOMP_cancellation_point");
     if (made->num_threads == NULL || made->thread_num == NULL || made->max_threads == NULL) {
         free(made);
         return NULL;

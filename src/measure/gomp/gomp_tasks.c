@@ -20,7 +20,8 @@ enum {
     WITH_REDUCTION = 1 << 12,
     DETACHED = 1 << 13
 };
-enum { DEPENDENCES = 256 }; /* of one task; more are left out */
+enum { CANCEL_TASKGROUP = 8 }; /* of GOMP_cancellation_point: the taskgroup, or the region */
+enum { DEPENDENCES = 256 };    /* of one task; more are left out */
 
 /* Stands before the data of the task, and is handed over in its place. */
 struct gomp_task {
@@ -34,7 +35,8 @@ struct gomp_task {
     void **depend; /* NULL: none */
     const void *code;
     const struct lc_gomp_thread *creator;
-    uint64_t number; /* of all that this thread created */
+    const struct lc_gomp_runtime *runtime; /* NULL: it is not discarded */
+    uint64_t number;                       /* of all that this thread created */
     bool loop, undeferred, final, detached, waits_for_group;
     union ompt_data record;
 };
@@ -177,31 +179,43 @@ static void wait_for_loop(struct lc_gomp_thread *self) {
         lc_omp_taskgroup_waits(loop->since, loop->code);
 }
 
+/* libgomp discards tasks of a cancelled taskgroup that have not begun, but not those whose data
+ * were copied by a function, since that may have constructed something: with ours it is for us. */
+static bool is_discarded(const struct gomp_task *task) {
+    return task->runtime != NULL && task->runtime->is_cancelled != NULL &&
+           task->runtime->is_cancelled(CANCEL_TASKGROUP);
+}
+
 static void run_task(void *argument) {
     struct gomp_task *task = argument;
     struct lc_gomp_thread *self = lc_gomp_self();
     if (task->loop)
         memcpy(task->data, task->words, sizeof task->words);
+    bool at_once = task->undeferred ||
+                   (self == task->creator && self != NULL && self->creating == task->number);
+    bool discarded = !at_once && !task->detached && is_discarded(task);
     if (self == NULL || task->record.ptr == NULL) {
-        task->fn(task->data);
+        if (!discarded)
+            task->fn(task->data);
         return;
     }
     union ompt_data *before = self->running;
     bool was_final = self->final;
     wait_for_loop(self);
-    if (self == task->creator &&
-        self->creating == task->number) /* at once, in place of being put off */
+    if (at_once) /* in place of being put off */
         ((struct lc_omp_task *)task->record.ptr)->undeferred = true;
     lc_omp_task_schedule(before, OMPT_STATUS_SWITCH, &task->record);
     self->running = &task->record;
     self->final = task->final;
-    task->fn(task->data);
+    if (!discarded)
+        task->fn(task->data);
     self->running = before;
     self->final = was_final;
     if (task->detached)
         detached_ends(task, before);
     else
-        lc_omp_task_schedule(&task->record, OMPT_STATUS_COMPLETE, before);
+        lc_omp_task_schedule(&task->record, discarded ? OMPT_STATUS_CANCEL : OMPT_STATUS_COMPLETE,
+                             before);
 }
 
 /* On the thread that creates the task, if it is created: libgomp calls this to copy its data. */
@@ -273,6 +287,7 @@ void lc_gomp_entry_task(void (*fn)(void *), void *data, void (*copy)(void *, voi
                              .depend = (flags & WITH_DEPEND) != 0 ? depend : NULL,
                              .code = code,
                              .creator = self,
+                             .runtime = copy == NULL ? lc_gomp_runtime_of((void *)real) : NULL,
                              .number = ++self->created,
                              .undeferred = !now,
                              .final = (flags & FINAL) != 0 || self->final,
@@ -303,6 +318,7 @@ static void taskloop(taskloop_fn *real, struct gomp_task *task, long align, unsi
     union ompt_data *region = self->share->region, *running = self->running;
     struct lc_gomp_taskloop *outer = self->loop, loop = {.code = task->code};
     task->loop = true;
+    task->runtime = task->copy == NULL ? lc_gomp_runtime_of((void *)real) : NULL;
     task->undeferred = (flags & MAY_BE_PUT_OFF) == 0 || region == NULL || self->final;
     task->final = (flags & FINAL) != 0 || self->final;
     task->waits_for_group = (flags & TASKLOOP_IN_GROUP_NOT) == 0;

@@ -230,6 +230,26 @@ def test_own_tool():
     check(done.returncode == 4 and done.stdout == "2\n" and measured(result) and len(said) == 1, f"{done}")
 
 
+def test_cancelled():
+    """Tasks of a cancelled taskgroup that have not begun are discarded, as without the tool."""
+    program = build("cancelled", """#include <stdio.h>
+int main(void) { static int ran;
+#pragma omp parallel num_threads(1)
+#pragma omp taskgroup
+  for (int i = 0; i < 50; i++)
+#pragma omp task
+  {
+    ran++;
+#pragma omp cancel taskgroup
+  }
+  printf("%d\\n", ran); return 4; }
+""")
+    variables = {"OMP_CANCELLATION": "true"}
+    bare = subprocess.run([program], capture_output=True, text=True, env=dict(os.environ, **variables), check=False, timeout=patience(60))
+    done, _, result = run(program, **variables)
+    check(0 < int(bare.stdout) < 50 and done.stdout == bare.stdout and done.returncode == 4 and measured(result), f"{done}, not {bare}")
+
+
 def test_children():
     """Programs that a measured one starts run on their own runtime, unmeasured."""
     program = build("parent", """#include <stdio.h>
