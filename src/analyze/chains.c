@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/place.h"
+#include "base/bits.h"
 #include "base/lookup.h"
 #include "base/mem.h"
 
@@ -153,18 +154,6 @@ struct head {
     double part;   /* how much of what the state carries is due to the cause */
 };
 
-static int64_t bits_of(double value) {
-    int64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double value_of(int64_t bits) {
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 /* The owner of the head tells its share and details, and which head is the next. */
 static void tell_victim(const struct lc_timelines *lines, const struct lc_handed *handed,
                         const struct head *head, int64_t told[N_TOLD]) {
@@ -175,8 +164,8 @@ static void tell_victim(const struct lc_timelines *lines, const struct lc_handed
     size_t own = (size_t)(s - lines->states);
     double share = handed->costs[own] > 0 ? head->part / handed->costs[own] : 0;
     told[TOLD_NEXT] = handed->handed_by[own] == LC_NO_STATE ? -1 : (int64_t)handed->handed_by[own];
-    told[TOLD_PART] = bits_of(share * handed->handed_most[own]);
-    told[TOLD_SHARE] = bits_of(share);
+    told[TOLD_PART] = (int64_t)lc_bits_of(share * handed->handed_most[own]);
+    told[TOLD_SHARE] = (int64_t)lc_bits_of(share);
     told[TOLD_CNODE] = s->cnode;
     told[TOLD_START] = s->start;
     told[TOLD_TICKS] = s->ticks;
@@ -209,10 +198,11 @@ static void find_victims(const struct lc_timelines *lines, const struct lc_hande
             if (heads[i].state < 0)
                 continue;
             victims->states[i * CHAIN_LENGTH + k] = heads[i].state;
-            victims->shares[i * CHAIN_LENGTH + k] = value_of(told[i][TOLD_SHARE]);
+            victims->shares[i * CHAIN_LENGTH + k] = lc_double_of((uint64_t)told[i][TOLD_SHARE]);
             memcpy(&victims->details[(i * CHAIN_LENGTH + k) * N_DETAILS], told[i],
                    N_DETAILS * sizeof *victims->details);
-            heads[i] = (struct head){told[i][TOLD_NEXT], value_of(told[i][TOLD_PART])};
+            heads[i] =
+                (struct head){told[i][TOLD_NEXT], lc_double_of((uint64_t)told[i][TOLD_PART])};
         }
     }
 }

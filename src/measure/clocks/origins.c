@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "measure/clocks/blame_merge.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
@@ -227,18 +228,6 @@ void lc_clk_origins_called(struct lc_clk_thread *k) {
 
 /* ---- between nodes: times in nanoseconds of the global clock */
 
-static uint64_t bits_of(double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double double_of(uint64_t bits) {
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static uint32_t float_bits(double value) {
     float number = (float)value;
     uint32_t bits;
@@ -313,8 +302,8 @@ static uint32_t newest_work(uint64_t after, struct lc_past_work *list) {
 static uint32_t pack_wait(const struct lc_past_wait *wait, uint64_t *words) {
     uint32_t n = wait->n < LC_PAST_SENT_CAUSES ? wait->n : LC_PAST_SENT_CAUSES;
     memset(words, 0, LC_PAST_WAIT_WORDS * sizeof *words);
-    words[0] = bits_of(lc_clk_to_global(wait->end));
-    words[1] = bits_of(lc_clk_to_global(wait->begin));
+    words[0] = lc_bits_of(lc_clk_to_global(wait->end));
+    words[1] = lc_bits_of(lc_clk_to_global(wait->begin));
     words[2] = (uint64_t)wait->late_rank << 32 | n;
     words[3] = lc_clk_ns_of(wait->ticks);
     for (uint32_t i = 0; i < n; i++) {
@@ -326,8 +315,8 @@ static uint32_t pack_wait(const struct lc_past_wait *wait, uint64_t *words) {
 }
 
 static void unpack_wait(const uint64_t *words, struct lc_past_wait *wait) {
-    *wait = (struct lc_past_wait){.end = lc_clk_from_global(double_of(words[0])),
-                                  .begin = lc_clk_from_global(double_of(words[1])),
+    *wait = (struct lc_past_wait){.end = lc_clk_from_global(lc_double_of(words[0])),
+                                  .begin = lc_clk_from_global(lc_double_of(words[1])),
                                   .ticks = lc_clk_ticks_of(words[3]),
                                   .late_rank = (uint32_t)(words[2] >> 32),
                                   .n = (uint32_t)words[2] % (LC_PAST_SENT_CAUSES + 1)};
@@ -358,13 +347,13 @@ uint32_t lc_clk_origins_pack(int32_t to, uint64_t *words) {
     for (uint32_t i = n_waits; i-- > 0;)
         n += pack_wait(&waits[i], words + n);
     for (uint32_t i = n_work; i-- > 0; n += LC_PAST_WORK_WORDS) {
-        words[n] = bits_of(lc_clk_to_global(work[i].end));
+        words[n] = lc_bits_of(lc_clk_to_global(work[i].end));
         words[n + 1] = work[i].path;
         words[n + 2] =
             (uint64_t)work[i].node << 32 | float_bits((double)work[i].ticks * lc_clk.ns_per_tick);
     }
     words[0] = n_waits | n_work << 8;
-    words[1] = met != 0 ? bits_of(lc_clk_to_global(met)) : 0;
+    words[1] = met != 0 ? lc_bits_of(lc_clk_to_global(met)) : 0;
     return n;
 }
 
@@ -411,7 +400,7 @@ void lc_clk_origins_take(uint32_t rank, const uint64_t *words, uint32_t n) {
         return;
     uint32_t waits = words[0] & 0xff, work = words[0] >> 8 & 0xff, at = LC_PAST_HEAD;
     if (words[1] != 0 && met_far != NULL)
-        met_far[rank] = lc_clk_from_global(double_of(words[1]));
+        met_far[rank] = lc_clk_from_global(lc_double_of(words[1]));
     for (uint32_t i = 0; i < waits; i++, at += LC_PAST_WAIT_WORDS) {
         struct lc_past_wait wait;
         unpack_wait(words + at, &wait);
@@ -419,7 +408,7 @@ void lc_clk_origins_take(uint32_t rank, const uint64_t *words, uint32_t n) {
             add_newer(past, &wait);
     }
     for (uint32_t i = 0; i < work; i++, at += LC_PAST_WORK_WORDS) {
-        struct lc_past_work x = {.end = lc_clk_from_global(double_of(words[at])),
+        struct lc_past_work x = {.end = lc_clk_from_global(lc_double_of(words[at])),
                                  .path = words[at + 1],
                                  .node = (uint32_t)(words[at + 2] >> 32)};
         x.ticks = (uint64_t)(float_of(words[at + 2]) / lc_clk.ns_per_tick);
