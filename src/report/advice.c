@@ -11,17 +11,12 @@
 static const struct {
     const char *state, *purpose, *advice;
 } by_state[] = {
-    {"preempted", NULL,
-     "Find out what else ran on these cores: the code was ready to run and had none. Give each "
-     "rank "
-     "and thread a core of its own (binding, fewer ranks per node)."},
     {"off CPU", "sleeping",
      "Find out what it sleeps for: it asks for pauses itself. Wait for what is awaited instead of "
      "looking for it from time to time, or take the pause away."},
     {"off CPU", "reading a file",
      "Let all ranks read a part each (MPI-IO), read in larger pieces or ahead of time, or read "
-     "once "
-     "and hand on what was read."},
+     "once and hand on what was read."},
     {"off CPU", "writing a file",
      "Let all ranks write a part each (MPI-IO), write in larger pieces or less often, or leave it "
      "to a thread while the work goes on."},
@@ -32,8 +27,8 @@ static const struct {
      "do other work meanwhile."},
     {"kernel", NULL,
      "Find out what the kernel does for it: mostly page faults of memory that is used for the "
-     "first "
-     "time (allocate once and use it again, or use larger pages), or system calls (fewer, larger "
+     "first time (allocate once and use it again, or use larger pages), or system calls (fewer, "
+     "larger "
      "ones)."},
 };
 
@@ -44,8 +39,7 @@ static const struct {
 } by_wait[] = {
     {LC_LATE_RANK, "mpi_latebroadcast",
      "Let the root do less before it sends: give the others a part of this work, send parts as "
-     "they "
-     "are done, or do the same work on all ranks instead of sending its result."},
+     "they are done, or do the same work on all ranks instead of sending its result."},
 };
 
 /* "(STATE)" and "(STATE: PURPOSE)", as the last part of a name. */
@@ -73,8 +67,19 @@ static bool is_for(const struct lc_view *view, uint32_t path, const char *told,
     return false;
 }
 
+/* What is wrong there is how ranks are shared out, whatever the late code does. */
+static bool is_of_partitions(const struct lc_finding *finding) {
+    static const enum lc_finding_id kinds[] = {LC_PARTITION_LIMITS, LC_MASTER_LIMITS, LC_NO_WORK};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (finding->kind == lc_finding_begin(kinds[i]).kind)
+            return true;
+    return false;
+}
+
 const char *lc_advice_for(const struct lc_view *view, const struct lc_finding *finding) {
     const char *told;
+    if (is_of_partitions(finding))
+        return finding->kind->advice;
     for (size_t i = 0; finding->path != LC_NONE && i < sizeof by_state / sizeof *by_state; i++)
         if (is_state(view->paths[finding->path].name, by_state[i].state, &told) &&
             (by_state[i].purpose == NULL || is_for(view, finding->path, told, by_state[i].purpose)))

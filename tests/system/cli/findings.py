@@ -64,7 +64,7 @@ is_close(found[0], kind="late_rank", severity_s=3.0, share=3.0 / 8, certainty="m
 check(found[0]["text"] == "rank 3 is late: others wait 3 s for it (37.5 % of all time)" and "Find out why" in found[0]["advice"], found[0]["text"])
 
 # Advice fits what samples found the late code in, and the call for which the others wait.
-for at, first in {"work/(preempted)": "Find out what else ran on these cores", "nap/__nanosleep/clock_nanosleep/(off CPU)": "Find out what it sleeps for",
+for at, first in {"nap/__nanosleep/clock_nanosleep/(off CPU)": "Find out what it sleeps for",
                   "load/_IO_fread/__read/(off CPU)": "Let all ranks read a part each", "log/fflush/__write/(off CPU)": "Let all ranks write a part each",
                   "turn/__lll_lock_wait/(off CPU)": "Hold the lock for less time", "wait/poll/(off CPU)": "Find out what it waits for outside of MPI",
                   "fill/memset/(kernel)": "Find out what the kernel does for it", "(off CPU)": "Find out what it waits for outside of MPI", "reading": "Find out why this rank"}.items():
