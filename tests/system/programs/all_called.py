@@ -18,7 +18,7 @@ UNCALLED = {
     "openmpi": {"MPI_Abort": ENDS},
     "mpich": {
         "MPI_Abort": ENDS,
-        **{f"MPI_{n}": NO_PORTS for n in ("Close_port", "Comm_accept", "Comm_connect")},
+        "MPI_Close_port": NO_PORTS,
         **{f"MPI_T_event_{n}": NO_EVENTS for n in (
             "callback_get_info", "callback_set_info", "copy", "get_source", "get_timestamp", "handle_free",
             "handle_get_info", "handle_set_info", "read", "register_callback", "set_dropped_handler")},
