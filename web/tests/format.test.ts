@@ -19,7 +19,7 @@ test("names are short, and what a browser would hide is shown", () => {
   expect(shortName("operator()(int)")).toBe("operator()(int)");
   expect(visible("a\nb\u001b[31m\u202e")).toBe("a\\nb\\x1b[31m\\x202e");
   expect(components("main/a%2Fb")).toEqual(["main", "a/b"]);
-  expect(components("main/work/(off CPU: sleeping)")).toEqual(["main", "work (off CPU: sleeping)"]);
+  expect(components("main/nap/(off CPU: sleeping)")).toEqual(["main", "nap (off CPU: sleeping)"]);
   expect(shortPath("main/solve/MPI_Recv")).toBe("… / solve / MPI_Recv");
 });
 
