@@ -202,19 +202,27 @@ static bool is_in_mpi(const struct lc_trace *trace, uint32_t cnode) {
     return cnode != LC_NONE && trace->regions[trace->cnodes[cnode].region].mpi;
 }
 
-/* Where the location was longest between its last MPI call and the one that begins with this
- * transition; of several, the last. */
-static uint32_t code_before(const struct lc_trace *trace, const struct lc_loc *loc, uint32_t call) {
-    uint32_t i = call, cnode = LC_NONE;
+/* before[i]: where the location was longest between its last MPI call and the one that begins with
+ * transition i; of several, the last. All at once, so that code without MPI is looked at once. */
+static void code_before_calls(const struct lc_trace *trace, const struct lc_loc *loc,
+                              uint32_t *before) {
+    uint32_t cnode = LC_NONE;
     int64_t longest = -1;
-    while (i > 0 && is_in_mpi(trace, loc->cnode[i - 1]))
-        i--;
-    for (; i > 0 && !is_in_mpi(trace, loc->cnode[i - 1]); i--)
-        if (i < loc->n_transitions && loc->time[i] - loc->time[i - 1] > longest) {
+    bool after_mpi = false;
+    before[0] = LC_NONE;
+    for (uint32_t i = 1; i <= loc->n_transitions; i++) {
+        bool mpi = is_in_mpi(trace, loc->cnode[i - 1]);
+        if (!mpi && after_mpi) {
+            cnode = LC_NONE;
+            longest = -1;
+        }
+        after_mpi = mpi;
+        if (!mpi && i < loc->n_transitions && loc->time[i] - loc->time[i - 1] >= longest) {
             longest = loc->time[i] - loc->time[i - 1];
             cnode = loc->cnode[i - 1];
         }
-    return cnode;
+        before[i] = cnode;
+    }
 }
 
 /* The transition with which the call of the cause begins that releases the step: where several
@@ -246,16 +254,24 @@ static enum lc_err place_releases(struct lc_replay *replay, struct lc_replay_rel
     LC_TRY(lc_alloc(&replay->places, replay->n_releases + 1, sizeof *replay->places));
     LC_TRY(lc_alloc(&replay->saved_release, replay->n_releases + 1, sizeof(double)));
     LC_TRY(lc_alloc(by, replay->n_releases + 1, sizeof **by));
-    for (size_t i = 0; i < replay->n_releases; i++) {
+    uint32_t *before = NULL;
+    size_t cap = 0;
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < replay->n_releases && err == LC_OK; i++) {
         const struct lc_replay_release *r = &replay->releases[i];
         const struct lc_loc *loc = lc_trace_loc(trace, r->cause);
+        if (i == 0 || r[-1].cause != r->cause) {
+            err = lc_reserve(&before, &cap, (size_t)loc->n_transitions + 1, sizeof *before);
+            if (err != LC_OK)
+                break;
+            code_before_calls(trace, loc, before);
+        }
         replay->places[i] = place_of(loc, r->time);
         uint32_t at = call_of(trace, loc, replay->places[i], r);
-        bool known = i > 0 && r[-1].cause == r->cause && (*by)[i - 1].at == at;
-        (*by)[i] = (struct lc_replay_released_by){
-            r->step, known ? (*by)[i - 1].cnode : code_before(trace, loc, at), at};
+        (*by)[i] = (struct lc_replay_released_by){r->step, before[at], at};
     }
-    return LC_OK;
+    free(before);
+    return err;
 }
 
 /* --- on rank 0: what happens in which order --- */
