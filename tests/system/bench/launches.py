@@ -2,7 +2,7 @@
 guidelines: mock-ups do what their collectives do, a collective that wastes time is found;
 the operations of a program beside the same alone.
 
-launches.py LATECOMER FLAVOUR SCRATCH_DIR PROBED_LIBRARY MOCK_UPS LATE"""
+launches.py LATECOMER FLAVOUR SCRATCH_DIR PROBED_LIBRARY MOCK_UPS LATE PLAIN_LOOP"""
 import json
 import os
 import shutil
@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
-LATECOMER, FLAVOUR, SCRATCH, PROBED, MOCK_UPS, LATE = sys.argv[1:7]
+LATECOMER, FLAVOUR, SCRATCH, PROBED, MOCK_UPS, LATE, PLAIN_LOOP = sys.argv[1:8]
 FAILED = []
 
 
@@ -178,6 +178,14 @@ def job_file():
     check(bench("jobs", "no.jobs").returncode == 1, "no such file")
 
 
+def plain_loop():
+    """The loop that the benchmark is compared with runs every operation that it knows."""
+    done = subprocess.run([*mpirun(FLAVOUR, 2), PLAIN_LOOP, "8", "2"], capture_output=True, text=True, timeout=patience(100), check=False)
+    check(done.returncode == 0, f"the plain loop ends: {done.stderr}")
+    looped = {line.split()[0] for line in done.stdout.splitlines()}
+    check({"MPI_Allreduce", "MPI_Put"} <= looped, f"with operations of all kinds: {looped}")
+
+
 def mock_ups():
     for ranks in (1, 2, 3) if FLAVOUR == "openmpi" else (1, 2):  # more of MPICH than cores take long
         done = subprocess.run([*mpirun(FLAVOUR, ranks), MOCK_UPS], capture_output=True, text=True, timeout=patience(100), check=False)
@@ -255,7 +263,7 @@ def mistakes():
 def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
-    for part in (ranked, left_out, interrupted, interrupted_alone, orphans, job_file, mock_ups, guidelines, beside, mistakes):
+    for part in (ranked, left_out, interrupted, interrupted_alone, orphans, job_file, plain_loop, mock_ups, guidelines, beside, mistakes):
         begin = time.time()
         part()
         print(f"{part.__name__}: {time.time() - begin:.1f} s")

@@ -10,10 +10,11 @@ int main(int argc, char **argv) {
     int rank, times = argc > 2 ? atoi(argv[2]) : 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (times < 1 ||
-        lc_op_data_new(&data, MPI_COMM_WORLD, strtoul(argv[1], NULL, 10), 1, 0) != LC_OK)
-        MPI_Abort(MPI_COMM_WORLD, 2);
     for (const struct lc_operation *op = lc_operations; op->name != NULL; op++) {
+        if (times < 1 ||
+            lc_op_data_new(&data, MPI_COMM_WORLD, strtoul(argv[1], NULL, 10), 1, 0) != LC_OK ||
+            (op->window != LC_OP_NO_WINDOW && lc_op_window_new(&data, op->window) != MPI_SUCCESS))
+            MPI_Abort(MPI_COMM_WORLD, 2);
         (void)op->run(&data);
         MPI_Barrier(MPI_COMM_WORLD);
         double begin = MPI_Wtime();
@@ -23,8 +24,8 @@ int main(int argc, char **argv) {
         MPI_Reduce(&took, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         if (rank == 0)
             printf("%s %.1f\n", op->name, slowest / times * 1e9);
+        lc_op_data_free(&data);
     }
-    lc_op_data_free(&data);
     MPI_Finalize();
     return 0;
 }
