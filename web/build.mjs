@@ -3,13 +3,14 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
+import { plugin } from "./definitions.mjs";
 
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 async function bundle(entry) {
   const result = await build({
     entryPoints: [entry], bundle: true, minify: true, write: false, format: "iife", target: ["chrome109", "firefox113", "safari16.4"],
-    jsx: "automatic", jsxImportSource: "preact", legalComments: "none", charset: "ascii",
+    jsx: "automatic", jsxImportSource: "preact", legalComments: "none", charset: "ascii", plugins: [plugin("../docs/definitions")],
   });
   // "</script" and "<!--" cannot stand in the text of a script.
   return result.outputFiles[0].text.trim().replace(/<\/(script)/gi, "<\\/$1").replace(/<!--/g, "<\\!--");

@@ -62,7 +62,7 @@ function Views(): JSX.Element {
       <InView view="timeline" keys={{ window: "0" }}>{(nav) => <Timeline result={full} nav={nav} />}</InView>
       <InView view="causes">{(nav) => <RootCauses result={full} mean={null} nav={nav} />}</InView>
       <InView view="matrix">{(nav) => <Matrix result={full} nav={nav} />}</InView>
-      <InView view="about">{() => <About result={full} creator="made up" />}</InView>
+      <InView view="about">{(nav) => <About result={full} creator="made up" nav={nav} />}</InView>
       <h2>The same without findings, analysis and trace</h2>
       <InView view="overview">{(nav) => <Overview result={bare} fingerprints={[]} nav={nav} />}</InView>
       <InView view="timeline">{(nav) => <Timeline result={bare} nav={nav} />}</InView>

@@ -88,7 +88,7 @@ function CurrentView(props: { data: PageData; result: Result | undefined; nav: N
     case "timeline": return <Timeline result={result} nav={nav} />;
     case "causes": return <RootCauses result={result} mean={data.meanModels} nav={nav} />;
     case "matrix": return <Matrix result={result} nav={nav} />;
-    case "about": return <About result={result} creator={data.page.creator} />;
+    case "about": return <About result={result} creator={data.page.creator} nav={nav} />;
     case "scaling": if (data.scaling) return <ScalingView scaling={data.scaling} factors={result.profile.factors} />; break;
     case "compare": if (data.comparison) return <CompareView comparison={data.comparison} names={[data.results[0].name, data.results[data.results.length - 1].name]} factors={result.profile.factors} />; break;
     default:

@@ -17,16 +17,19 @@ if not os.path.isdir(f"{MODULES}/node_modules"):
     print("skipped: npm is not installed")
     sys.exit(77)
 with tempfile.TemporaryDirectory(dir=MODULES) as scratch:
-    for name in ("src", "tests", "build.mjs", "tsconfig.json", "package.json"):
-        (shutil.copytree if os.path.isdir(f"{WEB}/{name}") else shutil.copy)(f"{WEB}/{name}", f"{scratch}/{name}")
+    # The sources and, where they look for them, the definitions that the page shows and the metrics that must be among these.
+    for name in ("web/src", "web/tests", *(f"web/{file.name}" for file in os.scandir(WEB) if file.is_file() and file.name != "design.html"), "docs/definitions", "src/model/metrics.c"):
+        source, target = f"{WEB}/../{name}", f"{scratch}/{name}"
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        (shutil.copytree if os.path.isdir(source) else shutil.copy)(source, target)
     for command in (["node", f"{MODULES}/node_modules/typescript/bin/tsc", "--noEmit"], ["node", f"{MODULES}/node_modules/vitest/vitest.mjs", "run"], ["node", "build.mjs"]):
-        done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, timeout=patience(200), check=False)
+        done = subprocess.run(command, cwd=f"{scratch}/web", capture_output=True, text=True, timeout=patience(200), check=False)
         if done.returncode != 0:
             sys.exit(f"{command}: {done.stdout}{done.stderr}")
     for name in ("dist/page.html", "design.html"):
-        fresh = open(f"{scratch}/{name}", "rb").read()
+        fresh = open(f"{scratch}/web/{name}", "rb").read()
         if fresh != open(f"{WEB}/{name}", "rb").read():
-            sys.exit(f"web/{name} is not what web/src gives: run `npm ci && npm run build` in web/")
+            sys.exit(f"web/{name} is not what web/ and docs/definitions give: run `npm ci && npm run build` in web/")
     size = len(gzip.compress(open(f"{WEB}/dist/page.html", "rb").read()))
     if size > MOST_BYTES:
         sys.exit(f"the page without data has {size} bytes compressed, more than {MOST_BYTES}")
