@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { inUnit, percent, shortName, visible } from "./format";
 import { Choice, csv, download, Figure, PathText, Section, Source, Table, type Column } from "./parts";
-import { topologiesOf, type Result, type ResultFile } from "./result";
+import { isEstimate, measuredFirst, topologiesOf, type Result, type ResultFile } from "./result";
 import { fiveNumbers, largest, type Rows, type Spread } from "./rows";
 import { numberKey, type Navigation } from "./state";
 import type { Metric, PathRow } from "./types";
@@ -74,7 +74,7 @@ function Metrics(props: { file: ResultFile; metric: number; path: number; nav: N
   const children = new Map<number, number[]>();
   metrics.forEach((m, id) => { if (counts(id)) children.set(m.parent, [...(children.get(m.parent) ?? []), id]); });
   const shown: { id: number; depth: number }[] = [];
-  const add = (parent: number, depth: number): void => (children.get(parent) ?? []).forEach((id) => { shown.push({ id, depth }); if (isOpen(id)) add(id, depth + 1); });
+  const add = (parent: number, depth: number): void => measuredFirst(children.get(parent) ?? [], metrics).forEach((id) => { shown.push({ id, depth }); if (isOpen(id)) add(id, depth + 1); });
   add(-1, 0);
   const zero = metrics.filter((_, id) => !counts(id)).length;
   const box = useRef<HTMLDivElement>(null);
@@ -106,7 +106,7 @@ function Metrics(props: { file: ResultFile; metric: number; path: number; nav: N
               title={visible(metrics[id].descr)} onClick={() => nav.set({ metric: metrics[id].name })}>
               <span class="twist" aria-hidden="true" onClick={(e) => { e.stopPropagation(); if (!leaf) turn(id, !isOpen(id)); }}>{leaf ? "" : isOpen(id) ? "▾" : "▸"}</span>
               <span class="name">{visible(shortDisplay(metrics, id))}</span>
-              <span class="n">{inUnit(amount(id), metrics[id].unit)}</span>
+              <span class="n">{isEstimate(metrics[id]) && "~"}{inUnit(amount(id), metrics[id].unit)}</span>
             </div>
           );
         })}

@@ -118,6 +118,14 @@ export function waitMetrics(file: { json: { metrics: { name: string }[] } }): nu
   });
 }
 
+/** Whether a metric is an estimate from the shortest calls, not measured. */
+export const isEstimate = (metric: { name: string }): boolean => metric.name.endsWith("_estimated");
+
+/** Numbers of metrics in their order, but what is measured before what is estimated. */
+export function measuredFirst(ids: number[], metrics: { name: string }[]): number[] {
+  return [...ids.filter((id) => !isEstimate(metrics[id])), ...ids.filter((id) => isEstimate(metrics[id]))];
+}
+
 /** Cartesian grids of the trace, or of the profile. */
 export function topologiesOf(result: Result): Topology[] {
   const ofTrace = result.timeline?.head.topologies ?? [];

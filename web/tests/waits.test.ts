@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { nameBelow } from "../src/causes";
-import { partsOf, waitKey, waitMetrics } from "../src/result";
+import { measuredFirst, partsOf, waitKey, waitMetrics } from "../src/result";
 
 function names(...metrics: string[]): string[] {
   return waitMetrics({ json: { metrics: metrics.map((name) => ({ name })) } }).map((id) => metrics[id]);
@@ -31,4 +31,9 @@ test("the parts of a wait are found by its kind, place and start", () => {
 test("in the tree of costs a name says what its parents do not say", () => {
   const tree = ["Delay costs", "Late Sender: delay costs", "Late Sender: delay costs, short-term", "Wait at Barrier: delay costs"].map((display, i) => ({ display, depth: [0, 1, 2, 1][i] }));
   expect(tree.map((_, at) => nameBelow(tree, at))).toEqual(["Delay costs", "Late Sender: delay costs", "short-term", "Wait at Barrier: delay costs"]);
+});
+
+test("what is measured stands before what is estimated", () => {
+  const metrics = ["time", "mpi_latesender_estimated", "mpi_latesender", "visits"].map((name) => ({ name }));
+  expect(measuredFirst([0, 1, 2, 3], metrics)).toEqual([0, 2, 3, 1]);
 });

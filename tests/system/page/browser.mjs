@@ -75,6 +75,11 @@ async function linksRestore({ page }, about) {
   assert.deepEqual(await selected(), before, `${about.name}: back restores the state`);
   await page.goForward();
   assert.equal(await viewOf(page), "about");
+  await page.locator("a.place-of").first().click();
+  await page.waitForSelector("article.definition");
+  const metric = await page.locator("tr:has(a.place-of) code").first().innerText();
+  assert.ok((await page.locator("article.definition").innerText()).includes(metric), `${about.name}: the definition of ${metric}`);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `${about.name}: definitions are no wider than the window`);
 }
 
 async function timeline({ page }, about) {
