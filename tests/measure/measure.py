@@ -273,7 +273,7 @@ def told(entry):
     """Measured: median, spread, runs."""
     values = entry["values"]
     if not values:
-        return entry["why"] or "no value"
+        return entry["why"] or "the runs gave no such value"
     if entry["quartiles"] is None:
         right, of = (sum(column) for column in zip(*values))
         return f"{right} of {of}"
@@ -301,7 +301,7 @@ def table_line(entry):
 def table_lines(source, entries):
     """Of a source that gave nothing one line."""
     if len(entries) > 1 and not any(entry["values"] for entry in entries):
-        return [shown((f"{source.name}.* ({len(entries)})", "", entries[0]["why"], entries[0]["verdict"]))]
+        return [shown((f"{source.name}.* ({len(entries)})", "", told(entries[0]), entries[0]["verdict"]))]
     return [table_line(entry) for entry in entries]
 
 
@@ -331,7 +331,7 @@ def not_measured_text(entries):
     reasons = {}
     for entry in entries:
         if not entry["values"] and entry["verdict"] != NO:  # which are rows of the table
-            reasons.setdefault(entry["why"] or "no value", {}).setdefault(entry["source"], []).append(entry["name"])
+            reasons.setdefault(entry["why"] or "the runs gave no such value", {}).setdefault(entry["source"], []).append(entry["name"])
     for why, sources in reasons.items():
         names = [f"`{name[0]}`" if len(name) == 1 else f"`{source}.*` ({len(name)})" for source, name in sources.items()]
         yield f"Not measured: {why}: {', '.join(names)}.\n"
