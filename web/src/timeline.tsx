@@ -245,17 +245,23 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
   // What a window opened stays open when one goes on from there.
   const keepOpen: Record<string, string> = open.length > 0 ? { open: open.join(",") } : {};
   const settle = useRef(0);
+  const here = { ...span, window: nav.state.keys.window ?? "" };
+  const known = useRef(here); // where the reader is, or has been led by go()
   const go = (next: Span, wait = 250): void => {
     const to = clampSpan(data, next);
     setLive(to);
     clearTimeout(settle.current);
-    settle.current = setTimeout(() => { setLive(null); nav.set({ from: to.from, to: to.to, window: "", ...keepOpen }, wait > 0); }, wait) as unknown as number;
+    settle.current = setTimeout(() => { known.current = { ...to, window: "" }; setLive(null); nav.set({ from: to.from, to: to.to, window: "", ...keepOpen }, wait > 0); }, wait) as unknown as number;
   };
-  // Who has gone elsewhere meanwhile stays there.
+  // Who has gone elsewhere meanwhile stays there; what was begun since go() led somewhere goes on.
   useEffect(() => {
+    const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * (here.to - here.from); // after the way through the address
+    if (near(here.from, known.current.from) && near(here.to, known.current.to) && here.window === known.current.window) return;
+    known.current = here;
+    clearTimeout(settle.current);
     setLive(null);
-    return () => clearTimeout(settle.current);
-  }, [span.from, span.to, nav.state.keys.window]);
+  }, [here.from, here.to, here.window]);
+  useEffect(() => () => clearTimeout(settle.current), []);
   const place = (e: MouseEvent): { row: number; time: number; step: number } => {
     const box = (e.currentTarget as Element).getBoundingClientRect();
     return { row: rowAt(layout, e.clientY - box.top - TOP), time: timeAt(seen, e.clientX - box.left, size.width), step: (seen.to - seen.from) / Math.max(1, size.width - LEFT) };
