@@ -225,12 +225,8 @@ static void print_oversubscription(const struct lc_text *text) {
     warn(text, line);
 }
 
-/* Threads that nothing is measured of, or of which no edge is known. */
+/* Threads that nothing is measured of. */
 static void print_openmp(const struct lc_text *text) {
-    if (json_is_false(json_object_get(text->meta, "openmp_edges_followed")))
-        warn(text,
-             "ranks are on several nodes, where edges between threads are not followed: in the "
-             "factors and critical paths, what threads wait for each other counts as work");
     double most = 1;
     for (size_t i = 0; i < text->view->model->n_processes; i++)
         most =

@@ -7,6 +7,7 @@
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/composed_collectives.h"
+#include "measure/clocks/intervals.h"
 #include "measure/clocks/turns.h"
 #include "measure/core/core_options.h"
 
@@ -196,6 +197,8 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
     uint64_t ticks = call->begin > k->seen ? call->begin - k->seen : 0;
     uint32_t node = lc_clk_node_before(call);
     k->seen = call->begin;
+    if (lc_clk_interval_now() != 0)
+        k->worked += ticks;
     lc_clk_composed_worked(ticks, node, true);
     lc_clk_turns_worked(ticks, node, true);
     pthread_mutex_lock(&lock);

@@ -182,6 +182,8 @@ static LC_COLD void begin_in_backlog(struct lc_call *call, struct lc_clk_thread 
     if (only_waits(call->fn))
         lc_clk_backlog_progress();
     uint64_t ticks = call->begin > k->seen ? call->begin - k->seen : 0;
+    if (lc_clk_interval_now() != 0)
+        k->worked += ticks;
     lc_clk_composed_worked(ticks, lc_clk_node_before(call), false);
     lc_clk_turns_worked(ticks, lc_clk_node_before(call), false);
     lc_clk_backlog_submit(&event, k, call, NULL, 0);
@@ -496,6 +498,8 @@ void lc_clocks_thread_new(struct lc_call *call) {
 static void end_thread(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     (void)data;
     finish_last_call(k);
+    if (k->in_runtime)
+        lc_clk_left_runtime(k, call->begin);
     lc_clk_own_lock();
     useful(k, call->begin, 0);
     k->between = false;
@@ -507,8 +511,6 @@ void lc_clocks_thread_end(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
-    if (k->in_runtime)
-        lc_clk_left_runtime(k, call->begin);
     if (lc_clk.backlog) {
         lc_clk_backlog_submit(&event, k, call, NULL, 0);
         lc_clk_backlog_keep_paths(k);
@@ -553,7 +555,7 @@ void lc_clocks_control(struct lc_call *call, bool on) {
     cut(k, call); /* what was worked since the last call, before the switch */
     struct control c = {on, lc_clk_open_region()};
     if (lc_clk.backlog) {
-        lc_clk_interval_seen(on);
+        lc_clk_interval_seen(on, call->begin);
         lc_clk_phase_log(on ? c.region : UINT32_MAX, call->begin);
         lc_clk_backlog_submit(&event, k, call, &c, sizeof c);
         return;

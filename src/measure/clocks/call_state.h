@@ -136,8 +136,9 @@ enum { LC_BLOCKERS = 32 };
  * `next`, `thread`; with MPI_THREAD_MULTIPLE it changes l, between and in_runtime with lc_clk.lock
  * (lc_clk_own_lock), since others switch measurement or begin phases. Where they lag (backlog.h),
  * any thread may run this one's events:
- *   always the thread's    seen, claim, deferred, blocking, sync_comm, sync; no event touches them,
- *                          nor what the thread has besides (struct lc_thread, its entries)
+ *   always the thread's    seen, worked, claim, deferred, blocking, sync_comm, sync; no event
+ *                          touches them, nor what the thread has besides (struct lc_thread, its
+ *                          entries)
  *   never changed          index
  *   lc_clk.lock            next, thread (NULL once it has ended)
  *   the queue's lock       all else: the thread touches it in its events, or, with lc_clk.lock,
@@ -148,8 +149,10 @@ struct lc_clk_thread {
     struct lc_logical l;
     struct lc_thread *thread;
     uint32_t index; /* of its location */
-    uint64_t seen;  /* where clocks lag behind the program: end of the last event of the program */
-    bool between;   /* where the clocks are, is the thread between two calls? */
+    /* where clocks lag behind the program: end of the last event of the program, and what it has
+     * worked until then, in all measured intervals */
+    uint64_t seen, worked;
+    bool between;        /* where the clocks are, is the thread between two calls? */
     uint32_t n_blockers; /* ranks whose messages the call waited for */
     uint32_t blockers[LC_BLOCKERS];
     uint32_t epoch;               /* of the intervals this thread has seen */

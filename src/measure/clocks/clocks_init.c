@@ -170,7 +170,7 @@ void lc_clocks_init(struct lc_call *call) {
         lc_clk_interval_begin(now, UINT32_MAX);
         pthread_mutex_unlock(&lc_clk.lock);
     }
-    lc_clk_interval_seen(lc_clk.on);
+    lc_clk_interval_seen(lc_clk.on, now);
     if (k != NULL) {
         lc_clk_catch_up(k, now);
         k->seen = now;

@@ -25,8 +25,11 @@ void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now) {
 
 /* Of the program: twice its number, 1 more while it is over. */
 static _Atomic uint32_t seen = 1;
+static _Atomic uint64_t seen_begin; /* ticks */
 
-void lc_clk_interval_seen(bool on) {
+void lc_clk_interval_seen(bool on, uint64_t switched) {
+    if (on)
+        atomic_store_explicit(&seen_begin, switched, memory_order_relaxed);
     uint32_t now = atomic_load_explicit(&seen, memory_order_relaxed);
     uint32_t next = on ? now + (now & 1) : now | 1;
     atomic_store_explicit(&seen, next, memory_order_relaxed);
@@ -37,10 +40,13 @@ uint32_t lc_clk_interval_now(void) {
     return now & 1 ? 0 : now / 2;
 }
 
+uint32_t lc_clk_interval_of(const struct lc_clk_thread *k, uint64_t *begin) {
+    *begin = lc_clk.backlog ? atomic_load_explicit(&seen_begin, memory_order_relaxed) : k->l.begin;
+    return lc_clk.backlog ? lc_clk_interval_now() : k->l.interval;
+}
+
 bool lc_clk_is_between(const struct lc_clk_thread *k) {
-    if (lc_clk.backlog)
-        return k->between;
-    if (lc_clk.clocks_meet)
+    if (lc_clk.backlog || lc_clk.clocks_meet)
         return k->between && k->in_runtime == 0;
     return k->thread != NULL && k->thread->depth == 0 && !k->in_runtime;
 }

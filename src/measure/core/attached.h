@@ -17,7 +17,8 @@ struct lc_omp_attached {
      * end; 0: no explicit task ran. Raises the what-if clocks to those of tasks that have ended. */
     uint64_t (*task_chain)(uint32_t interval, uint64_t *whatif);
     uint64_t (*phase_chain)(uint32_t phase, uint64_t now); /* the same of a phase; now: its end */
-    void (*book_open)(void); /* the measurement ends: books waits in progress */
+    void (*book_open)(void);  /* the measurement ends: books waits in progress */
+    void (*book_spans)(void); /* all clocks are known: books what follows from them */
 };
 extern struct lc_omp_attached lc_omp_attached;
 

@@ -146,14 +146,14 @@ void lc_omp_depend_end(struct lc_omp_thread *o, struct lc_omp_task *task,
     free_links(o, &task->into);
 }
 
-void lc_omp_table_free(struct lc_omp_thread *o, struct lc_omp_task *task) {
+void lc_omp_table_free(struct lc_omp_pools *mine, struct lc_omp_task *task) {
     struct lc_omp_table *table = task->table;
     for (uint32_t i = 0; table != NULL && i <= table->mask; i++)
         for (struct lc_omp_entry *e = table->buckets[i], *next; e != NULL; e = next) {
             next = e->next;
-            lc_omp_unkeep(&o->pools, e->current);
-            lc_omp_unkeep(&o->pools, e->before);
-            lc_omp_give(&o->pools, &e->item);
+            lc_omp_unkeep(mine, e->current);
+            lc_omp_unkeep(mine, e->before);
+            lc_omp_give(mine, &e->item);
         }
     if (table != NULL)
         free(table->buckets);

@@ -46,6 +46,6 @@ struct lc_omp_late lc_omp_depend_begin(struct lc_omp_thread *o, struct lc_omp_ta
 void lc_omp_depend_end(struct lc_omp_thread *o, struct lc_omp_task *task,
                        const struct lc_omp_point *end);
 /* Frees what the task's children depend on. */
-void lc_omp_table_free(struct lc_omp_thread *o, struct lc_omp_task *task);
+void lc_omp_table_free(struct lc_omp_pools *mine, struct lc_omp_task *task);
 
 #endif

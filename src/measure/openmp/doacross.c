@@ -37,6 +37,7 @@ static struct set *sets_made(void) {
         for (size_t k = 0; k < WAYS; k++) {
             made[i].sources[k].key = 0;
             made[i].sources[k].joint.lock = 0;
+            made[i].sources[k].joint.later = NULL;
         }
     }
     if (atomic_compare_exchange_strong(&sets, &have, made))
@@ -75,6 +76,7 @@ static void tell_others(struct lc_omp_thread *o, struct set *set, uint64_t key) 
     source->joint.any = false;
     lc_omp_join_locked(&source->joint, &here);
     lc_omp_unlock(&set->lock);
+    lc_omp_point_drop(o, &here);
 }
 
 static void wait_is_over(struct lc_omp_thread *o, struct set *set, uint64_t key) {

@@ -249,6 +249,7 @@ void lc_omp_mutex_released(int kind, uint64_t wait, const void *code) {
     lc_omp_worked(o, now);
     lc_omp_point_now(o, now, &here);
     lc_omp_join(&lock->last, &here);
+    lc_omp_point_drop(o, &here);
     struct hold hold = end_hold(lock, o);
     if (hold.traced)
         lc_omp_trace_released(o, lock->number, hold.order, hold.block, hold.construct, code, now);

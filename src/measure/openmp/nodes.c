@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
+#include "measure/clocks/intervals.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "measure/openmp/omp_blame.h"
@@ -194,7 +195,7 @@ void lc_omp_pop_into_block(struct lc_omp_thread *o, uint64_t now) {
 
 static bool measures(const struct lc_omp_thread *o) {
     const struct lc_clk_thread *k = o->t->clocks;
-    return k != NULL && k->l.interval != 0;
+    return k != NULL && (lc_unlikely(lc_clk.backlog) ? lc_clk_interval_now() : k->l.interval) != 0;
 }
 
 void lc_omp_add(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount) {

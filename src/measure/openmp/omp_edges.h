@@ -13,15 +13,43 @@ void lc_omp_enter(struct lc_omp_thread *o, uint64_t now);
 /* The thread comes back from the runtime into the program; now: ticks. */
 void lc_omp_leave(struct lc_omp_thread *o, uint64_t now);
 
+/* An acquisition was refused: it was never in the runtime. */
+void lc_omp_refused(struct lc_omp_thread *o);
+/* Is it in the runtime? */
+bool lc_omp_in_runtime(const struct lc_omp_thread *o);
+/* It has taken the place of a thread that has ended, with clocks of its own. */
+void lc_omp_took_over(struct lc_omp_thread *o);
+
 /* It runs the task from now on (of this interval, as far as its clocks go); NULL: none. */
 void lc_omp_run(struct lc_omp_thread *o, struct lc_omp_task *task);
+/* The same, and the task begins. */
+void lc_omp_run_first(struct lc_omp_thread *o, struct lc_omp_task *task);
+/* Its first task: what it did before was this task's work, too. */
+void lc_omp_first_task(struct lc_omp_thread *o, struct lc_omp_task *task);
+/* Its share of a region has ended; forked: the task that forked it, where that goes on on this
+ * thread, else NULL. It runs none. */
+void lc_omp_share_ended(struct lc_omp_thread *o, struct lc_omp_task *task,
+                        struct lc_omp_task *forked);
+/* It goes on with the task that forked, behind its share, whose what-if clocks are not earlier. */
+void lc_omp_back(struct lc_omp_thread *o, struct lc_omp_task *task);
+/* The explicit task has ended. */
+void lc_omp_task_ended(struct lc_omp_thread *o, struct lc_omp_task *task);
+/* The task that begins is behind what its creator has done. */
+void lc_omp_undeferred(struct lc_omp_thread *o, struct lc_omp_task *task,
+                       struct lc_omp_task *creator);
 /* The task that it runs follows what another one of this thread, which has ended, did. */
 void lc_omp_follow(struct lc_omp_thread *o, const struct lc_omp_task *ended);
 
 /* What this thread, and the task that it runs, tell others now. */
 void lc_omp_point_now(struct lc_omp_thread *o, uint64_t now, struct lc_omp_point *point);
+/* The point is not used any more. */
+void lc_omp_point_drop(struct lc_omp_thread *o, struct lc_omp_point *point);
+/* What all that have come to the joint tell; nobody comes any more. To be dropped, too. */
+struct lc_omp_point lc_omp_point_of(const struct lc_omp_joint *joint);
 /* An edge that ends here, for the thread and the task that it runs. */
 void lc_omp_edge(struct lc_omp_thread *o, const struct lc_omp_point *point, uint64_t now);
+/* The same of a joint to which nobody comes any more. */
+void lc_omp_edge_of(struct lc_omp_thread *o, const struct lc_omp_joint *joint, uint64_t now);
 /* false: nobody has come to the joint. late, unless NULL: who came last. */
 bool lc_omp_edge_joint(struct lc_omp_thread *o, struct lc_omp_joint *joint, uint64_t now,
                        struct lc_omp_late *late);

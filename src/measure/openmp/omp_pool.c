@@ -62,8 +62,19 @@ void lc_omp_give(struct lc_omp_pools *mine, struct lc_omp_item *item) {
         ;
 }
 
+static _Atomic(lc_omp_end_fn) at_end[LC_OMP_KINDS];
+
+void lc_omp_at_end(enum lc_omp_kind kind, lc_omp_end_fn does) {
+    atomic_store_explicit(&at_end[kind], does, memory_order_relaxed);
+}
+
 void lc_omp_unkeep(struct lc_omp_pools *mine, void *record) {
     struct lc_omp_item *item = record;
-    if (item != NULL && atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) == 1)
+    if (item == NULL || atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) != 1)
+        return;
+    lc_omp_end_fn does = atomic_load_explicit(&at_end[item->kind], memory_order_relaxed);
+    if (does != NULL)
+        does(mine, item);
+    else
         lc_omp_give(mine, item);
 }

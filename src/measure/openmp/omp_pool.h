@@ -49,6 +49,11 @@ static inline void *lc_omp_take(struct lc_omp_pools *pools, enum lc_omp_kind kin
 /* Gives it back: `mine` are the pools of the calling thread. */
 void lc_omp_give(struct lc_omp_pools *mine, struct lc_omp_item *item);
 
+typedef void (*lc_omp_end_fn)(struct lc_omp_pools *mine, struct lc_omp_item *item);
+/* What is done when the last reference to a record of this kind is gone: it also gives it back.
+ * Nothing set: no more than that. */
+void lc_omp_at_end(enum lc_omp_kind kind, lc_omp_end_fn does);
+
 /* One reference to a record (the item is first in it) less: with the last one it goes back. `mine`
  * as above; NULL: nothing. */
 void lc_omp_unkeep(struct lc_omp_pools *mine, void *record);

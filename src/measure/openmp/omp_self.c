@@ -2,11 +2,12 @@
 
 #include <stdlib.h>
 
-#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
 #include "measure/core/core.h"
 #include "measure/hot/locations.h"
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_blame.h"
+#include "measure/openmp/omp_edges.h"
 
 static _Atomic(struct lc_omp_thread *) threads;
 
@@ -20,7 +21,8 @@ static struct lc_omp_thread *reuse(struct lc_thread *t) {
         struct lc_thread *nobody = NULL;
         if (!atomic_compare_exchange_strong(&o->t, &nobody, t))
             continue;
-        o->seen_own = o->seen_useful = 0;
+        o->seen_worked = 0;
+        o->in_runtime = false;
         return o;
     }
     return NULL;
@@ -36,6 +38,8 @@ static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t) {
             ;
     }
     t->openmp = o;
+    if (t->clocks != NULL || !lc_clk.backlog)
+        lc_omp_took_over(o);
     return o;
 }
 
@@ -45,6 +49,8 @@ void lc_omp_thread_gone(struct lc_thread *t) {
         return;
     t->openmp = NULL;
     o->task = NULL;
+    if (!lc_clk.backlog)
+        o->running = NULL;
     o->forked = NULL;
     o->at = NULL;
     o->n_outer = 0;
@@ -70,10 +76,8 @@ void lc_omp_thread_gone(struct lc_thread *t) {
 }
 
 void lc_omp_lock_refused(struct lc_omp_thread *o) {
-    struct lc_clk_thread *k = o->t->clocks;
     o->takes_lock = false;
-    if (k != NULL)
-        k->in_runtime = 0;
+    lc_omp_refused(o);
     if (o->at == NULL || o->n_outer == 0)
         return;
     o->at->row->count--;

@@ -11,6 +11,8 @@
  *   span      the longest chain of useful work of the tasks of one construct, all other work 0
  *   in the runtime  a thread in a barrier, taskwait, lock, or between regions: its clocks of useful
  *             work stand still
+ *   later     where clocks lag behind the program (clocks/backlog.h): the record in which a point,
+ *             or a joint, will be known; times and who was late are known at once
  *
  * Invariants: a record lives as long as anybody may still ask it (counted references), comes from
  * the pool of the thread that made it, and goes back there. A callback that is missing or comes
@@ -28,6 +30,7 @@
 #include "piggyback/cpvec.h"
 #include "piggyback/ring.h"
 
+struct lc_omp_set;
 struct lc_state_row;
 
 enum { LC_OMP_SPANS = 8 }; /* task constructs that have a span (task_spans.h) */
@@ -46,11 +49,13 @@ struct lc_omp_point {
     uint64_t phase_task;
     uint64_t whatif[LC_WHATIF_MAX];
     uint64_t spans[LC_OMP_SPANS]; /* with a clock per task */
+    struct lc_omp_set *later;     /* NULL: the clocks are here */
 };
 
 struct lc_omp_joint {
     _Atomic uint32_t lock;
     bool any;
+    struct lc_omp_set *later;  /* as of a point */
     struct lc_omp_point point; /* stamp.enter: the latest */
 };
 
@@ -152,6 +157,10 @@ enum {
 struct lc_omp_thread {
     struct lc_thread *_Atomic t;  /* NULL: it has ended */
     struct lc_omp_task *task;     /* that it runs; NULL: none */
+    struct lc_omp_task *running;  /* the same where its clocks are */
+    bool running_kept;            /* with a reference */
+    bool in_runtime;              /* where clocks lag: else struct lc_clk_thread knows */
+    uint64_t seen_worked;         /* work of the thread when the task's was last brought up to it */
     struct lc_omp_task *hidden;   /* that, while the runtime's data for it are empty */
     struct lc_omp_region *forked; /* innermost one that it has not left */
     struct lc_omp_node *at;       /* where the time since the last event belongs */

@@ -17,9 +17,36 @@ static _Atomic bool any_explicit;
 
 enum { SPARE = 64 }; /* references that a task takes at once for its children */
 
+/* Returns the task that created it, of whose record it was a user. */
+static struct lc_omp_task *free_task(struct lc_omp_pools *mine, struct lc_omp_task *task) {
+    struct lc_omp_task *parent = task->parent;
+    if (task->table != NULL)
+        lc_omp_table_free(mine, task);
+    lc_omp_unkeep(mine, task->event);
+    lc_omp_unkeep(mine, task->children.later);
+    if (task->explicit_one) { /* its region lives as long as those that created it */
+        lc_omp_unkeep(mine, task->created.later);
+        lc_omp_unkeep(mine, task->group);
+    } else {
+        lc_omp_unkeep(mine, task->region);
+    }
+    lc_omp_give(mine, &task->item);
+    return parent;
+}
+
+/* Its last user was an event of the backlog. */
+static void end_of_task(struct lc_omp_pools *mine, struct lc_omp_item *item) {
+    lc_omp_task_unkeep(mine, free_task(mine, (struct lc_omp_task *)item));
+}
+
 struct lc_omp_task *lc_omp_task_new(struct lc_omp_thread *o) {
-    return lc_omp_take_part(&o->pools, LC_OMP_TASK, sizeof(struct lc_omp_task),
-                            offsetof(struct lc_omp_task, children.point));
+    struct lc_omp_task *task = lc_omp_take_part(&o->pools, LC_OMP_TASK, sizeof(struct lc_omp_task),
+                                                offsetof(struct lc_omp_task, children.point));
+    if (lc_likely(task != NULL))
+        task->created.later = NULL;
+    if (lc_unlikely(lc_clk.backlog))
+        lc_omp_at_end(LC_OMP_TASK, end_of_task);
+    return task;
 }
 
 /* A child refers to it. Only its thread creates children: no other writes its count then. */
@@ -36,24 +63,13 @@ void lc_omp_task_over(struct lc_omp_thread *o, struct lc_omp_task *task) {
     task->spare = 0;
     if (spare > 0)
         atomic_fetch_sub_explicit(&task->item.references, spare, memory_order_relaxed);
-    lc_omp_task_unkeep(o, task);
+    lc_omp_task_unkeep(&o->pools, task);
 }
 
-void lc_omp_task_unkeep(struct lc_omp_thread *o, struct lc_omp_task *task) {
+void lc_omp_task_unkeep(struct lc_omp_pools *mine, struct lc_omp_task *task) {
     while (task != NULL &&
-           atomic_fetch_sub_explicit(&task->item.references, 1, memory_order_acq_rel) == 1) {
-        struct lc_omp_task *parent = task->parent;
-        if (task->table != NULL)
-            lc_omp_table_free(o, task);
-        if (task->event != NULL)
-            lc_omp_give(&o->pools, &task->event->item);
-        if (task->explicit_one) /* its region lives as long as those that created it */
-            lc_omp_unkeep(&o->pools, task->group);
-        else
-            lc_omp_unkeep(&o->pools, task->region);
-        lc_omp_give(&o->pools, &task->item);
-        task = parent;
-    }
+           atomic_fetch_sub_explicit(&task->item.references, 1, memory_order_acq_rel) == 1)
+        task = free_task(mine, task);
 }
 
 void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
@@ -84,7 +100,8 @@ uint64_t lc_omp_task_chain(uint32_t interval, uint64_t *whatif) {
     for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
         if (o->interval != interval)
             continue;
-        uint64_t now = o->task != NULL && o->task->interval == interval ? o->task->clock : 0;
+        const struct lc_omp_task *task = o->running;
+        uint64_t now = task != NULL && task->interval == interval ? task->clock : 0;
         const struct lc_thread *t = o->t;
         const struct lc_clk_thread *k = t != NULL ? t->clocks : NULL;
         if (now > 0 && k != NULL && !k->in_runtime) /* what it has done since the last event */
@@ -105,8 +122,8 @@ uint64_t lc_omp_phase_chain(uint32_t phase, uint64_t now) {
         const struct lc_clk_thread *k = t != NULL ? t->clocks : NULL;
         bool seen = o->phase == phase;
         uint64_t chain = seen ? o->phase_task_max : 0;
-        if (k != NULL && k->l.phase == phase && o->task != NULL) {
-            uint64_t at = seen && o->task->phase == phase ? o->task->phase_clock : 0;
+        if (k != NULL && k->l.phase == phase && o->running != NULL) {
+            uint64_t at = seen && o->running->phase == phase ? o->running->phase_clock : 0;
             at += k->l.phase_own - (seen ? o->seen_phase_own : 0);
             if (!k->in_runtime && now > k->l.last)
                 at += now - k->l.last;
@@ -143,7 +160,7 @@ void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame
     if (task->group != NULL)
         lc_omp_keep(&task->group->item);
     if ((flags & OMPT_TASK_TASKWAIT) != 0) {
-        lc_omp_task_unkeep(o, parent->awaits);
+        lc_omp_task_unkeep(&o->pools, parent->awaits);
         parent->awaits = task;
         lc_omp_enter(o, now);
         lc_omp_push(o, LC_OMP_AT_TASKWAIT, code, now);
@@ -187,7 +204,8 @@ static void waited_for_dependences(struct lc_omp_thread *o, uint64_t now) {
     lc_omp_point_now(o, now, &here);
     lc_omp_depend_end(o, construct, &here);
     o->task->awaits = NULL;
-    lc_omp_task_unkeep(o, construct);
+    lc_omp_point_drop(o, &here);
+    lc_omp_task_unkeep(&o->pools, construct);
 }
 
 /* LLVM's runtime has one place per thread for the data of `taskwait depend`, and ends the program
@@ -212,8 +230,7 @@ void lc_omp_task_unhide(struct lc_omp_thread *o, union ompt_data *data) {
 
 /* The thread goes from one task to another: what belongs to the task goes with it. */
 static void put_down(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
-    const struct lc_clk_thread *k = o->t->clocks;
-    task->in_runtime = k != NULL && k->in_runtime != 0;
+    task->in_runtime = lc_omp_in_runtime(o);
     task->place = o->at;
     task->depth = o->n_outer;
     task->left = now;
@@ -222,6 +239,7 @@ static void put_down(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t
         return;
     task->on = o; /* another one may take it up */
     task->node = o->at != NULL ? o->at->node : task->node;
+    lc_omp_point_drop(o, &task->created);
     lc_omp_point_now(o, now, &task->created);
 }
 
@@ -273,19 +291,14 @@ static void take_up(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t 
 }
 
 static void begin_task(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
-    const struct lc_clk_thread *k = o->t->clocks;
-    task->clock = task->phase_clock = 0;
-    task->interval = k != NULL ? k->l.interval : 0;
-    task->phase = k != NULL ? k->l.phase : 0;
-    lc_omp_run(o, task);
+    lc_omp_run_first(o, task);
     lc_omp_span_runs(task->span);
     o->tasks++;
     task->begun = true;
     atomic_store_explicit(&any_explicit, true, memory_order_relaxed);
     lc_omp_edge(o, &task->created, now);
-    if (task->undeferred && task->parent->interval == task->interval &&
-        task->clock < task->parent->clock)
-        task->clock = task->parent->clock; /* libgomp creates all tasks of a loop, then runs them */
+    if (task->undeferred) /* libgomp creates all tasks of a loop, then runs them */
+        lc_omp_undeferred(o, task, task->parent);
     uint64_t ready = lc_omp_depend_begin(o, task, now).when;
     if (ready < task->created.late.when)
         ready = task->created.late.when;
@@ -326,22 +339,22 @@ static void end_task(struct lc_omp_thread *o, struct lc_omp_task *task, bool com
                      uint64_t now) {
     struct lc_omp_point end;
     lc_omp_point_now(o, now, &end);
-    if (end.stamp.interval == o->interval && task->clock > o->task_max)
-        o->task_max = task->clock;
-    lc_omp_phase_raise(o, task);
+    lc_omp_task_ended(o, task);
     lc_omp_span_stops(task->span);
-    lc_omp_span_ended(task, o->interval);
     lc_omp_add(o, o->at, LC_MEASURED_OMP_TASK_WORK, task->work);
     if (!complete) { /* detached: whoever fulfils the event completes it */
         join_event(o, task, &end);
+        lc_omp_point_drop(o, &end);
         return;
     }
     if (task->event != NULL) { /* fulfilled before */
         join_event(o, task, &end);
-        end = task->event->joint.point;
+        lc_omp_point_drop(o, &end);
+        end = lc_omp_point_of(&task->event->joint);
     }
     lc_omp_trace_done(o, task, now);
     publish_end(o, task, &end);
+    lc_omp_point_drop(o, &end);
 }
 
 /* The event of a detached task is fulfilled, by this thread in another task. */
@@ -350,12 +363,17 @@ static void fulfil(struct lc_omp_thread *o, struct lc_omp_task *task, bool last,
     lc_omp_worked(o, now);
     lc_omp_point_now(o, now, &here);
     join_event(o, task, &here);
-    if (!last)
+    if (!last) {
+        lc_omp_point_drop(o, &here);
         return;
-    if (task->event != NULL)
-        here = task->event->joint.point;
+    }
+    if (task->event != NULL) {
+        lc_omp_point_drop(o, &here);
+        here = lc_omp_point_of(&task->event->joint);
+    }
     lc_omp_trace_done(o, task, now);
     publish_end(o, task, &here);
+    lc_omp_point_drop(o, &here);
     lc_omp_task_over(o, task);
 }
 
@@ -378,8 +396,7 @@ void lc_omp_task_schedule(union ompt_data *before, int status, union ompt_data *
             fulfil(o, from, status == OMPT_STATUS_LATE_FULFILL, now);
         return;
     }
-    const struct lc_clk_thread *k = o->t->clocks;
-    bool was_in_runtime = k != NULL && k->in_runtime != 0;
+    bool was_in_runtime = lc_omp_in_runtime(o);
     if (!was_in_runtime)
         lc_omp_worked(o, now);
     lc_omp_book(o, now);

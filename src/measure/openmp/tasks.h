@@ -9,8 +9,8 @@
 struct lc_omp_task *lc_omp_task_new(struct lc_omp_thread *o);
 /* The task has ended: it creates no more children, and is one user of its record less. */
 void lc_omp_task_over(struct lc_omp_thread *o, struct lc_omp_task *task);
-/* One user of the record less; the last one frees it. */
-void lc_omp_task_unkeep(struct lc_omp_thread *o, struct lc_omp_task *task);
+/* One user of the record less; the last one frees it. mine: of the calling thread. */
+void lc_omp_task_unkeep(struct lc_omp_pools *mine, struct lc_omp_task *task);
 
 /* A worker has come to what may be the last barrier of its region: takes its task out of the
  * runtime's `data` of it, which may be NULL. */
@@ -28,12 +28,6 @@ void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
 uint64_t lc_omp_task_chain(uint32_t interval, uint64_t *whatif);
 /* The same of the phase that ends now (ticks). */
 uint64_t lc_omp_phase_chain(uint32_t phase, uint64_t now);
-/* A task ends: the longest in the thread's phase. */
-static inline void lc_omp_phase_raise(struct lc_omp_thread *o, const struct lc_omp_task *task) {
-    if (task->phase == o->phase && task->phase_clock > o->phase_task_max)
-        o->phase_task_max = task->phase_clock;
-}
-
 /* Callback: a task creates another one; data: the runtime's word for the new one. */
 void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame,
                         union ompt_data *data, int flags, int has_dependences, const void *code);

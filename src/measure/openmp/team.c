@@ -5,7 +5,9 @@
 
 #include "base/timer.h"
 #include "measure/clocks/call_state.h"
+#include "measure/clocks/backlog_progress.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/intervals.h"
 #include "measure/core/core.h"
 #include "measure/hot/hot.h"
 #include "measure/openmp/omp_blame.h"
@@ -58,6 +60,8 @@ static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
                          offsetof(struct lc_omp_region, barriers));
     for (size_t i = 0; region != NULL && i < 2; i++)
         memset(&region->barriers[i], 0, offsetof(struct lc_omp_barrier, joint.point));
+    if (region != NULL)
+        region->fork.later = NULL;
     return region;
 }
 
@@ -76,6 +80,14 @@ static void open_path(struct lc_omp_thread *o, struct lc_omp_region *region,
 static void close_path(const struct lc_omp_region *region, const void *code) {
     void *at = frame_holds(region->frame, code) ? region->frame : __builtin_frame_address(0);
     lc_region_leave(region->opened - 1, at, (void *)(uintptr_t)code);
+}
+
+/* Clocks that lag far behind are brought on by the thread that calls MPI, where no other one can be
+ * in MPI as well: a program may have many regions between two calls. */
+static void keep_up(const struct lc_omp_thread *o) {
+    if (lc_unlikely(lc_clk.backlog) && o->t->clocks == lc_clk.threads &&
+        lc_core.provided_level != MPI_THREAD_SERIALIZED)
+        lc_clk_backlog_catch_up();
 }
 
 void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame,
@@ -113,6 +125,8 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     region->outer = o->forked;
     o->forked = region;
     data->ptr = region;
+    if (region->place == NULL)
+        keep_up(o);
 }
 
 /* The region that has ended. LLVM's runtime gives a nested team back before it tells of the end, so
@@ -146,16 +160,10 @@ void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags
     lc_omp_trace_join(o, region, now);
     o->regions_closed += now;
     region->in_regions_after = o->regions_closed + now * --o->regions_open;
-    o->task = region->task; /* with the what-if clocks of its share, which is not earlier */
+    lc_omp_back(o, region->task);
     o->at = region->place;
     o->n_outer = region->depth;
-    if (o->task != NULL) {
-        if (o->last_task_clock > o->task->clock && o->task->interval == o->interval)
-            o->task->clock = o->last_task_clock;
-        if (o->last_phase_clock > o->task->phase_clock && o->task->phase == o->phase)
-            o->task->phase_clock = o->last_phase_clock;
-        lc_omp_task_unkeep(o, o->task);
-    }
+    lc_omp_task_unkeep(&o->pools, o->task);
     if (region->opened)
         close_path(region, code);
     lc_omp_unkeep(&o->pools, region);
@@ -168,15 +176,8 @@ static void initial_task(struct lc_omp_thread *o, union ompt_data *data) {
         return;
     task->region = serial;
     data->ptr = task;
-    o->task = task;
     lc_omp_worked(o, lc_ticks());
-    if (o->t->clocks != NULL) { /* what it did before was this task's work, too */
-        const struct lc_logical *l = &((struct lc_clk_thread *)o->t->clocks)->l;
-        task->clock = l->own;
-        task->interval = l->interval;
-        task->phase_clock = l->phase_own;
-        task->phase = l->phase;
-    }
+    lc_omp_first_task(o, task);
 }
 
 /* If the worker waits for the end of a region, or has been told of it only now: its waiting, and
@@ -222,18 +223,19 @@ static uint64_t limited(const struct lc_omp_thread *o, const struct lc_omp_regio
 static void book_fork(struct lc_omp_thread *o, const struct lc_omp_region *region, uint64_t now) {
     const struct lc_omp_late *fork = &region->fork.late;
     const struct lc_clk_thread *k = o->t->clocks;
-    uint64_t since = o->idle;
-    if (k == NULL || !k->l.interval)
+    uint64_t since = o->idle, begin;
+    uint32_t interval = k != NULL ? lc_clk_interval_of(k, &begin) : 0;
+    if (interval == 0)
         return;
-    if (since != 0 && since < k->l.begin)
-        since = k->l.begin;
+    if (since != 0 && since < begin)
+        since = begin;
     if (since != 0 && fork->when > since) {
         struct lc_omp_node *idle = lc_omp_node_idle(o);
         lc_omp_waited(o, idle, LC_MEASURED_OMP_IDLE, fork->when - since, fork);
         lc_omp_add(o, idle, LC_MEASURED_OMP_LIMITED, limited(o, region, fork->when - since));
     }
     o->idle = 0;
-    if (now > fork->when && region->fork.stamp.interval == k->l.interval) {
+    if (now > fork->when && region->fork.stamp.interval == interval) {
         struct lc_omp_node *node = lc_omp_node_known(o, region->node);
         lc_omp_add(o, node, LC_MEASURED_OMP_FORK, now - fork->when);
         lc_omp_add(o, node, LC_MEASURED_OMP_MANAGEMENT, now - fork->when);
@@ -256,19 +258,15 @@ static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
     } else {
         lc_omp_book(o, now);
     }
-    const struct lc_clk_thread *k = o->t->clocks;
     task->region = region;
     lc_omp_keep(&region->item);
-    task->interval = k != NULL ? k->l.interval : 0;
     task->number = number;
-    lc_omp_run(o, task);
+    lc_omp_run_first(o, task);
     if (atomic_load_explicit(&region->team, memory_order_relaxed) != team)
         atomic_store_explicit(&region->team, team, memory_order_relaxed);
     lc_omp_trace_team(o, task, now);
     book_fork(o, region, now);
     lc_omp_edge(o, &region->fork, now);
-    if (region->fork.stamp.interval == task->interval && task->clock < region->fork.task)
-        task->clock = region->fork.task;
     if (o->at != NULL)
         o->at->row->count++;
     data->ptr = task;
@@ -278,20 +276,13 @@ static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union o
     uint64_t now = lc_ticks();
     if (!book_join(o, task))
         lc_omp_trace_team_end(o, task, now);
+    struct lc_omp_task *forked = NULL;
     if (task->number == 0 && task->region != NULL) {
-        struct lc_omp_task *forked = task->region->task;
+        forked = task->region->task;
         task->region->left = now;
-        if (forked != NULL && forked->interval == task->interval)
-            lc_omp_spans_raise(forked->spans, task->spans);
     }
     lc_omp_enter(o, now); /* until the master has closed the region, or the next one */
-    if (task->interval == o->interval && task->clock > o->task_max)
-        o->task_max = task->clock;
-    lc_omp_phase_raise(o, task);
-    o->last_task_clock = task->clock;
-    o->last_phase_clock = task->phase == o->phase ? task->phase_clock : 0;
-    if (o->task == task)
-        o->task = NULL;
+    lc_omp_share_ended(o, task, forked);
     data->ptr = NULL;
     if (task->number != 0) {
         o->at = lc_omp_node_idle(o);
@@ -340,6 +331,7 @@ static void arrive(struct lc_omp_thread *o, uint32_t node, uint64_t now) {
     here.late.node = node;
     lc_omp_wait_begin(o, true, now);
     lc_omp_join_barrier(task->region, task->barrier++, &here, true);
+    lc_omp_point_drop(o, &here);
 }
 
 static void barrier_begin(struct lc_omp_thread *o, int kind, union ompt_data *data,
@@ -365,7 +357,7 @@ static void barrier_end(struct lc_omp_thread *o, int kind) {
         const struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
         lc_omp_lock_free(&b->joint.lock); /* all have come: nothing is written any more */
         if (b->joint.any && b->number == task->barrier) {
-            lc_omp_edge(o, &b->joint.point, now);
+            lc_omp_edge_of(o, &b->joint, now);
             lc_omp_wait_book(o, task,
                              kind == OMPT_SYNC_EXPLICIT ? LC_MEASURED_OMP_EBARRIER
                                                         : LC_MEASURED_OMP_IBARRIER,
@@ -554,17 +546,20 @@ void lc_omp_book_open(void) {
     for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
         if (o->t == NULL)
             continue;
-        const struct lc_clk_thread *k = o->t->clocks;
-        if (k == NULL || !k->in_runtime) /* it works: it is asked nothing */
+        if (!lc_omp_in_runtime(o)) /* it works: it is asked nothing */
             continue;
         book_join(o, o->task);
         lc_omp_book(o, now);
         lc_omp_blame_flush(o);
     }
     struct lc_omp_thread *own = lc_self != NULL ? lc_self->openmp : NULL;
-    if (own != NULL) {
-        lc_omp_spans_book(own);
+    if (own != NULL)
         lc_omp_blame_flush(own);
-    }
     lc_omp_blame_close();
+}
+
+void lc_omp_book_spans(void) {
+    struct lc_omp_thread *own = lc_self != NULL ? lc_self->openmp : NULL;
+    if (own != NULL)
+        lc_omp_spans_book(own);
 }

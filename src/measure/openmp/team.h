@@ -37,6 +37,8 @@ void lc_omp_masked(int endpoint, union ompt_data *region, union ompt_data *task,
 
 /* The measurement ends: waiting that is not over is booked. */
 void lc_omp_book_open(void);
+/* The same, once all clocks are known: spans of task constructs. */
+void lc_omp_book_spans(void);
 
 /* No callback: a function of the runtime begins, in which the thread waits at a barrier or not. */
 void lc_omp_barrier_perhaps(const void *code);

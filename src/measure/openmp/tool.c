@@ -5,7 +5,6 @@
 
 #include "base/json_text.h"
 #include "base/strbuf.h"
-#include "measure/clocks/clocks.h"
 #include "measure/core/attached.h"
 #include "measure/core/core.h"
 #include "measure/openmp/mutexes.h"
@@ -84,6 +83,7 @@ static bool starts(const char *runtime) {
     lc_omp_attached.task_chain = lc_omp_task_chain;
     lc_omp_attached.phase_chain = lc_omp_phase_chain;
     lc_omp_attached.book_open = lc_omp_book_open;
+    lc_omp_attached.book_spans = lc_omp_book_spans;
     size_t length = strlen(runtime_name);
     snprintf(runtime_name + length, sizeof runtime_name - length, "%s%s", length > 0 ? ", " : "",
              runtime != NULL ? runtime : "unknown");
@@ -121,9 +121,6 @@ void lc_omp_put_meta(struct lc_strbuf *out) {
         lost += o->edges_lost;
         tasks += o->tasks;
     }
-    lc_strbuf_printf(out,
-                     "], \"openmp_tasks\": %llu, \"openmp_edges_lost\": %llu, "
-                     "\"openmp_edges_followed\": %s",
-                     (unsigned long long)tasks, (unsigned long long)lost,
-                     lc_clk.n_nodes > 1 ? "false" : "true");
+    lc_strbuf_printf(out, "], \"openmp_tasks\": %llu, \"openmp_edges_lost\": %llu",
+                     (unsigned long long)tasks, (unsigned long long)lost);
 }

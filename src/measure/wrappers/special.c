@@ -141,6 +141,8 @@ void lc_job_end(struct lc_call *call) {
     if (lc_omp_attached.book_open != NULL)
         lc_omp_attached.book_open();
     lc_hook_finalize(call);
+    if (lc_omp_attached.book_spans != NULL)
+        lc_omp_attached.book_spans();
     if (lc_core.agreed)
         lc_real.Barrier(lc_core.comm);
     if (!LC_ALONE) {

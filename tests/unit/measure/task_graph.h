@@ -28,7 +28,8 @@ enum {
     TASKS = 256,
     ACTIONS = 4000,
     NODES = 40000,
-    EDGES = 400000
+    EDGES = 400000,
+    QUEUED = 512 /* events of clocks that lag */
 };
 
 /* What-if: the code of explicit tasks takes twice as long; a clock per task; both. */
@@ -117,12 +118,16 @@ struct lock {
 
 /* ---- task_graph_clocks.c */
 
-extern uint64_t now;                                  /* virtual */
+extern uint64_t now; /* virtual */
+extern uint64_t program_begin;
 extern struct lc_thread threads[THREADS];             /* of the tool */
 extern struct lc_clk_thread clocks[THREADS];          /* of these */
 extern uint64_t measured[THREADS][LC_MEASURED_KINDS]; /* waiting by kind, as the callbacks say */
 extern void (*while_waiting)(void); /* what another thread does when this one gives its core away */
 extern void (*while_sleeping)(void); /* and when it sleeps */
+
+/* Runs events that were queued until no more than so many are left. */
+void run_events(uint32_t left);
 
 /* ---- task_graph_plan.c */
 
