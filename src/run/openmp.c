@@ -236,6 +236,29 @@ enum lc_err lc_openmp_unknown(const struct lc_program *program, char ***names, s
     return err;
 }
 
+static bool check_tasks(void *context, const char *name, bool own) {
+    static const char *const creates[] = {"GOMP_task", "GOMP_taskloop", "GOMP_taskloop_ull",
+                                          "__kmpc_omp_task_alloc", "__kmpc_omp_target_task_alloc"};
+    bool *makes = context;
+    for (size_t i = 0; i < sizeof creates / sizeof *creates; i++)
+        *makes = *makes || (!own && strcmp(name, creates[i]) == 0);
+    return !*makes;
+}
+
+static enum lc_err look_for_tasks(void *context, const char *path) {
+    const bool *makes = context;
+    if (!*makes && !lc_omp_is_runtime(path))
+        each_symbol(path, SHT_DYNSYM, check_tasks, context);
+    return LC_OK;
+}
+
+bool lc_openmp_makes_tasks(const struct lc_program *program) {
+    bool makes = false;
+    if (program->is_elf && program->uses_openmp && look_for_tasks(&makes, program->path) == LC_OK)
+        lc_libsearch_walk(program->path, look_for_tasks, &makes);
+    return makes;
+}
+
 static bool check_inside(void *context, const char *name, bool own) {
     bool *inside = context;
     *inside = own && strcmp(name, "GOMP_parallel") == 0;

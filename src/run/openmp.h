@@ -21,6 +21,8 @@ enum lc_err lc_openmp_choose(const struct lc_program *program, char **library, c
  * newer than this tool makes such calls. The caller frees the *n names, and what holds them, also
  * after an error: LC_ERR_NOMEM. */
 enum lc_err lc_openmp_unknown(const struct lc_program *program, char ***names, size_t *n);
+/* Does a file of the program call what creates explicit tasks? */
+bool lc_openmp_makes_tasks(const struct lc_program *program);
 /* Whether libgomp is linked statically into the program, which is known unless it is stripped. */
 bool lc_openmp_inside(const struct lc_program *program);
 

@@ -57,6 +57,7 @@ struct lc_run {
     char *library;             /* the stub to preload */
     char *openmp;              /* an OpenMP runtime to preload, or NULL */
     bool native_openmp;        /* what GCC's code calls of libgomp is seen */
+    bool makes_tasks;          /* the program calls what creates explicit tasks of OpenMP */
     struct lc_binding binding; /* for that runtime */
     bool measure;              /* false: the program runs as if we were not here */
     bool result_saved;         /* in MPI_Finalize already */

@@ -97,6 +97,7 @@ static void set_environment(const struct lc_run *run, pid_t parent) {
     if (run->openmp != NULL)
         setenv("KMP_WARNINGS", "0", 0); /* libgomp has none of its hints (omp_set_nested, ..) */
     set_or_unset("LATECOMER_LIBGOMP", run->native_openmp ? "1" : NULL);
+    set_or_unset("LATECOMER_OPENMP_TASKS", run->makes_tasks ? "1" : NULL);
     set_or_unset("LATECOMER_OPENMP_BIND", run->binding.bind);
     set_or_unset("LATECOMER_OPENMP_PLACES", run->binding.places);
     if (prctl(PR_GET_SECCOMP) > 0) /* it is not the program's own */

@@ -85,16 +85,32 @@ static void hybrid(int rank) {
             MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
 }
+
+/* Each rank has four tasks, after those of the one before. */
+static void relay(int rank, int size) {
+    int x = 0;
+    if (rank > 0)
+        MPI_Recv(&x, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    independent();
+    if (rank + 1 < size)
+        MPI_Send(&x, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    sim_work(5 * MS);
+    MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
 #endif
 
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
 #ifdef WITH_MPI
-    int rank = 0, level = 0;
+    int rank = 0, size = 1, level = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (strcmp(name, "hybrid") == 0)
         hybrid(rank);
+    else if (strcmp(name, "relay") == 0)
+        relay(rank, size);
     MPI_Finalize();
 #endif
     if (strcmp(name, "imbalance") == 0)

@@ -108,12 +108,21 @@ def hybrid(runs):
         check(f"{where}: warning", False, "several nodes" in screen)
 
 
+def relay(runs):
+    """Tasks of 10 ms, four on each of two ranks with two threads, one rank after the other, and 5 ms: the clock of tasks goes with messages and collectives."""
+    for where, words in NODES:
+        result, _ = runs.run(["./with_mpi", "relay"], ["-n", "2", *words])
+        check(f"relay, {where}: critical path", 0.045, result["pop"]["critical_path_s"])
+        check(f"relay, {where}: path of tasks", 0.025, result["pop"]["task_critical_path_s"])
+        check(f"relay, {where}: scenarios", None, result["pop"].get("what_if"))
+
+
 def main():
     runs_of = [Path(argument).absolute() for argument in sys.argv[1:4]]
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, scenarios, constructs, independent, exclusive, hybrid):
+        for case in (imbalance, scenarios, constructs, independent, exclusive, hybrid, relay):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0

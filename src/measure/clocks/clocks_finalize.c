@@ -108,23 +108,32 @@ static void node_means(double *max, const double *sum, uint32_t n) {
     lc_real.Comm_free(&comm);
 }
 
+/* The longest chain with a clock per task: where these clocks do not travel between ranks, it is
+ * the longest of a rank. No explicit task ran: that of threads. */
+static double task_chain(const double *max) {
+    uint32_t s = lc_clk_whatif_tasks_at();
+    if (max[MAX_TASK] <= 0)
+        return max[MAX_CHAIN];
+    return s < LC_WHATIF_MAX ? max[MAX_WHATIF + s] : max[MAX_TASK];
+}
+
 static void pop_sums(const double *max, const double *sum, struct lc_pop_sums *out) {
-    *out = (struct lc_pop_sums){
-        .n_threads = sum[SUM_THREADS],
-        .useful_sum = sum[SUM_USEFUL],
-        .outside_mpi_sum = sum[SUM_OUTSIDE],
-        .useful_max = max[MAX_USEFUL],
-        .process_max_sum = sum[SUM_PROCESS],
-        .process_chain_max = max[MAX_PROCESS],
-        .critical_path = max[MAX_CHAIN],
-        .outside_omp_max = max[MAX_OMP],
-        .elapsed = max[MAX_END] + max[MAX_BEGIN],
-        .task_critical_path = max[MAX_TASK] > 0 ? max[MAX_TASK] : max[MAX_CHAIN],
-        .mpi_min = -max[MAX_MPI],
-        .mpi_node_min = -max[MAX_NODE_MPI],
-        .mpi_mean = sum[SUM_MPI] / (sum[SUM_PRESENT] > 0 ? sum[SUM_PRESENT] : 1),
-        .threads = max[MAX_THREADS] > 1,
-        .tasks = max[MAX_TASK] > 0 && lc_core.size == 1};
+    *out = (struct lc_pop_sums){.n_threads = sum[SUM_THREADS],
+                                .useful_sum = sum[SUM_USEFUL],
+                                .outside_mpi_sum = sum[SUM_OUTSIDE],
+                                .useful_max = max[MAX_USEFUL],
+                                .process_max_sum = sum[SUM_PROCESS],
+                                .process_chain_max = max[MAX_PROCESS],
+                                .critical_path = max[MAX_CHAIN],
+                                .outside_omp_max = max[MAX_OMP],
+                                .elapsed = max[MAX_END] + max[MAX_BEGIN],
+                                .task_critical_path = task_chain(max),
+                                .mpi_min = -max[MAX_MPI],
+                                .mpi_node_min = -max[MAX_NODE_MPI],
+                                .mpi_mean =
+                                    sum[SUM_MPI] / (sum[SUM_PRESENT] > 0 ? sum[SUM_PRESENT] : 1),
+                                .threads = max[MAX_THREADS] > 1,
+                                .tasks = max[MAX_TASK] > 0 && lc_core.size == 1};
 }
 
 /* Several intervals: everything is added; the threads are those of the interval with most. */
@@ -176,7 +185,7 @@ static double rest_of(const struct lc_pop_sums *sums, uint32_t scenario) {
 /* Predicted run time: what the critical path loses, the run loses, and what is free. */
 static void put_whatif(const struct lc_pop_sums *sums, const double whatif[]) {
     lc_strbuf_puts(&pop_text, ", \"what_if\": [");
-    for (uint32_t s = 0; s < lc_clk.n_whatif; s++) {
+    for (uint32_t s = 0; s < lc_clk_whatif_given(); s++) {
         double rest = rest_of(sums, s);
         lc_strbuf_printf(&pop_text, "%s{\"spec\": ", s ? ", " : "");
         lc_json_put(&pop_text, lc_clk_whatif_text(s));
@@ -375,7 +384,7 @@ static bool put_pop(uint32_t n, const double *max, const double *sum, double att
                      total.critical_path > 0 ? outer / total.critical_path : 0);
     if (n > 1)
         put_intervals(max, sum, n);
-    if (lc_clk.n_whatif > 0 && !lc_clk_has_chosen())
+    if (lc_clk_whatif_given() > 0 && !lc_clk_has_chosen())
         put_whatif(&total, whatif);
     lc_strbuf_printf(&meta_text, ", \"unattributed_share\": %.9g", rest > 0 ? rest : 0);
     return true;

@@ -104,11 +104,14 @@ static void classify(void) {
 }
 
 static bool make_tables(void) {
-    int ok = lc_match_init(&lc_clk.match, lc_clk.size, &match_calls, NULL) == LC_OK;
-    int all_ok = 0;
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    if (!all_ok)
+    int ok[2] = {lc_match_init(&lc_clk.match, lc_clk.size, &match_calls, NULL) == LC_OK,
+                 lc_option("LATECOMER_OPENMP_TASKS") == NULL};
+    int all[2] = {0, 0}; /* is the same of all ranks: there are tables; no explicit tasks */
+    lc_real.Allreduce(ok, all, 2, MPI_INT, MPI_MIN, lc_core.comm);
+    if (!all[0])
         return false;
+    if (!all[1] && lc_clk.size > 1)
+        lc_clk_whatif_add_tasks();
     for (uint32_t i = 0; i < lc_clk.size; i++) {
         struct lc_source *s = &lc_clk.match.sources[i];
         s->messages = lc_clk.areas[i].head == NULL;

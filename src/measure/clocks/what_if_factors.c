@@ -76,6 +76,23 @@ void lc_clk_whatif_init(void) {
     }
 }
 
+static uint32_t tasks_at = LC_WHATIF_MAX;
+
+void lc_clk_whatif_add_tasks(void) {
+    if (lc_clk.n_whatif == LC_WHATIF_MAX)
+        return;
+    tasks_at = lc_clk.n_whatif++;
+    lc_clk.whatif_tasks |= 1u << tasks_at;
+}
+
+uint32_t lc_clk_whatif_tasks_at(void) {
+    return tasks_at;
+}
+
+uint32_t lc_clk_whatif_given(void) {
+    return lc_min(lc_clk.n_whatif, tasks_at);
+}
+
 const char *lc_clk_whatif_text(uint32_t scenario) {
     return texts[scenario];
 }

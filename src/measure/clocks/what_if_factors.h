@@ -9,6 +9,13 @@ struct lc_strbuf;
 
 /* Reads the scenarios of the run. */
 void lc_clk_whatif_init(void);
+/* One scenario more, of our own: with a clock per task of OpenMP, so that this clock travels
+ * between ranks as those of scenarios do. On all ranks or none. */
+void lc_clk_whatif_add_tasks(void);
+/* Its number; LC_WHATIF_MAX: there is none. */
+uint32_t lc_clk_whatif_tasks_at(void);
+/* How many scenarios are not our own: the first ones. */
+uint32_t lc_clk_whatif_given(void);
 /* The factors of a node, one per scenario. */
 const float *lc_clk_whatif_of(uint32_t node);
 /* The scenario as it was given on the command line; static. */

@@ -196,7 +196,7 @@ static void clean_environment(void) {
                                        "LATECOMER_BELL",           "LATECOMER_ALONE",
                                        "LATECOMER_OPENMP_LIBRARY", "LATECOMER_OPENMP_BIND",
                                        "LATECOMER_OPENMP_PLACES",  "LATECOMER_WHAT_IF_PLACES",
-                                       "LATECOMER_LIBGOMP"};
+                                       "LATECOMER_LIBGOMP",        "LATECOMER_OPENMP_TASKS"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         unsetenv(ours[i]);
     const char *given = getenv("LATECOMER_GIVEN"); /* options of the command line */
