@@ -72,6 +72,14 @@ def scenarios(runs):
         check(f"{program}, {scenario}: predicted", wanted, round(told["predicted_s"], 8))
 
 
+def function(runs):
+    """All the work of the regions is in one function, which samples find; in virtual time they are exact but for its ends."""
+    result, _ = runs.run(["./alone", "imbalance"], options=["--sample=1000", "--what-if", "skewed=0.5"])
+    told = result["pop"]["what_if"][0]
+    check("function: unknown", [], told["unknown"])
+    check("function: predicted", True, abs(told["predicted_s"] - 0.200) < 0.005)
+
+
 def constructs(runs):
     """Teams and a target region on the host come one after the other."""
     result, _ = runs.run(["./alone", "constructs"])
@@ -122,7 +130,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, scenarios, constructs, independent, exclusive, hybrid, relay):
+        for case in (imbalance, scenarios, function, constructs, independent, exclusive, hybrid, relay):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0

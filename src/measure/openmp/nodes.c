@@ -121,9 +121,8 @@ struct lc_omp_node *lc_omp_node_idle(struct lc_omp_thread *o) {
     return o->idle_node;
 }
 
-/* The program's own, not the runtime's. */
-static bool runs_code(uint32_t kind) {
-    switch (kind) {
+bool lc_omp_node_runs_code(const struct lc_omp_node *node) {
+    switch (node->kind) {
     case KNOWN:
     case LC_OMP_AT_PARALLEL:
     case LC_OMP_AT_TASK:
@@ -146,7 +145,7 @@ void lc_omp_book(struct lc_omp_thread *o, uint64_t now) {
     if (o->at == NULL)
         return;
     if (lc_unlikely(lc_samples_new(t))) {
-        if (runs_code(o->at->kind))
+        if (lc_omp_node_runs_code(o->at))
             lc_samples_at(t, o->at->node);
         else
             lc_samples_drop(t);

@@ -44,6 +44,9 @@ struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node);
 /* That of workers between regions. */
 struct lc_omp_node *lc_omp_node_idle(struct lc_omp_thread *o);
 
+/* Does this node's time belong to code of the program, not to its runtime? */
+bool lc_omp_node_runs_code(const struct lc_omp_node *node);
+
 /* The time since the last event belongs to where the thread is. */
 void lc_omp_book(struct lc_omp_thread *o, uint64_t now);
 /* It goes into a construct. Nothing outside of regions. */

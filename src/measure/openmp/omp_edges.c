@@ -12,8 +12,10 @@
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "measure/openmp/dependences.h"
+#include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/task_spans.h"
+#include "measure/samples/sampler.h"
 #include "piggyback/logical.h"
 
 static void raise(uint64_t *to, uint64_t from) {
@@ -479,14 +481,34 @@ static LC_COLD void join_later(struct lc_omp_joint *joint, struct lc_omp_set *fr
         later(o, JOINS, joint->later, from, 0);
 }
 
+/* The time until then was spent in a function below the node where the thread is. */
+static void part_of_it(void *context, uint64_t until, uint32_t node) {
+    struct lc_omp_thread *o = context;
+    if (lc_unlikely(lc_clk.backlog))
+        later_at(o, WORKED, NULL, NULL, until, node);
+    else
+        worked(o, o->t->clocks, until, node);
+}
+
+/* Where samples tell of functions in the work of the program, its time is divided among them. */
+static inline void divide(struct lc_omp_thread *o, const struct lc_clk_thread *k, uint64_t since,
+                          uint64_t now) {
+    if (lc_likely(!lc_samples_new(o->t)) || o->at == NULL || !lc_omp_node_runs_code(o->at) ||
+        k == NULL)
+        return;
+    lc_samples_split_at(o->t, o->at->node, since, now, part_of_it, o);
+}
+
 /* What it has worked is known now. */
 static LC_COLD void worked_later(struct lc_omp_thread *o, struct lc_clk_thread *k, enum what what,
                                  uint64_t now) {
     uint64_t ticks = now > k->seen ? now - k->seen : 0;
     if (o->in_runtime)
         return;
-    if (ticks > 0)
+    if (ticks > 0) {
         lc_omp_blame_work(o, ticks);
+        divide(o, k, k->seen, now);
+    }
     if (lc_clk_interval_now() != 0)
         k->worked += ticks;
     if (o->task != NULL && o->task->span != 0)
@@ -546,6 +568,7 @@ void lc_omp_worked(struct lc_omp_thread *o, uint64_t now) {
     if (k->in_runtime)
         return;
     uint64_t last = k->l.last;
+    divide(o, k, last, now);
     worked(o, k, now, o->at != NULL ? o->at->node : 0);
     if (k->l.last > last)
         lc_omp_blame_work(o, k->l.last - last);
@@ -563,6 +586,7 @@ void lc_omp_enter(struct lc_omp_thread *o, uint64_t now) {
     if (k->in_runtime)
         return;
     uint64_t last = k->l.last;
+    divide(o, k, last, now);
     enter(o, k, now, o->at != NULL ? o->at->node : 0);
     if (k->l.last > last)
         lc_omp_blame_work(o, k->l.last - last);

@@ -1,6 +1,7 @@
 #include "measure/samples/sample_nodes.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "base/none.h"
 #include "format/omp_construct.h"
@@ -175,6 +176,8 @@ static uint32_t node_of(struct lc_thread *t, uint32_t at, const struct lc_perf_r
 
 uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
                         struct lc_sample_scratch *scratch, bool *cut) {
+    if (t->draft == NULL) /* of a thread that has made no call: a worker of OpenMP */
+        t->draft = calloc(1, sizeof(struct lc_draft));
     struct lc_draft *d = t->draft;
     uint32_t known = 0;
     *cut = false;

@@ -9,6 +9,8 @@
 #include "base/hash.h"
 #include "base/none.h"
 #include "base/timer.h"
+#include "base/what_if_spec.h"
+#include "format/omp_construct.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
 #include "measure/core/core_options.h"
@@ -82,14 +84,25 @@ static const uint64_t *const nothing = &zero;
 static const uint64_t **heads;
 static uint64_t period_ns;
 static _Atomic uint32_t n_started;
-/* --sample was given. Else nothing is sampled in teams of OpenMP: their waiting is made of
- * differences of a few microseconds, which reading samples would blur. */
+/* --sample was given, or a scenario names functions. Else nothing is sampled in teams of OpenMP:
+ * their waiting is made of differences of a few microseconds, which reading samples would blur. */
 static bool asked;
 static bool by_timer;
 
+static bool scenarios_name_functions(void) {
+    const char *at = lc_option("LATECOMER_WHAT_IF");
+    struct lc_what_if_term term;
+    unsigned scenario = 0;
+    bool found = true;
+    while (at != NULL && lc_what_if_next(&at, &scenario, &term, &found) == LC_OK && found)
+        if (term.part == LC_WHAT_IF_CODE && !lc_omp_is_construct(term.name))
+            return true;
+    return false;
+}
+
 void lc_samples_init(void) {
     const char *text = lc_option("LATECOMER_SAMPLE");
-    asked = text != NULL && *text != '\0';
+    asked = (text != NULL && *text != '\0') || scenarios_name_functions();
     struct lc_sample_choice choice;
     if (!lc_sample_choose(text, &choice) || choice.rate <= 0 ||
         lc_core.callpath == LC_CALLPATH_NONE)
@@ -545,12 +558,13 @@ LC_COLD void lc_samples_gap(struct lc_call *call) {
     t->counts.sampling_ticks += call->begin - begin;
 }
 
-LC_COLD void lc_samples_at(struct lc_thread *t, uint32_t node) {
+/* false: nothing was found. */
+static bool look_at(struct lc_thread *t, uint32_t node) {
     if (has_no_ring(t))
-        return;
+        return false;
     if (node == 0 || node == LC_NONE || !asked) {
         lc_samples_drop(t);
-        return;
+        return false;
     }
     uint64_t begin = lc_ticks();
     collect(t, t->sampler, node);
@@ -559,6 +573,27 @@ LC_COLD void lc_samples_at(struct lc_thread *t, uint32_t node) {
     uint64_t ticks = lc_ticks() - begin;
     t->counts.own_ticks += ticks;
     t->counts.sampling_ticks += ticks;
+    return true;
+}
+
+LC_COLD void lc_samples_at(struct lc_thread *t, uint32_t node) {
+    look_at(t, node);
+}
+
+LC_COLD void lc_samples_split_at(struct lc_thread *t, uint32_t node, uint64_t since, uint64_t until,
+                                 void (*split)(void *context, uint64_t end, uint32_t node),
+                                 void *context) {
+    struct lc_sampler *s = t->sampler;
+    uint64_t at = since;
+    if (!look_at(t, node) || until <= since)
+        return;
+    double ns_per_tick = measured_ns_per_tick();
+    share_out(s, (double)(until - since) * ns_per_tick);
+    for (uint32_t i = s->n_places; i-- > 0;) { /* [0] is the node itself */
+        uint64_t ticks = (uint64_t)(s->places[i].share_ns / ns_per_tick);
+        at = ticks < until - at ? at + ticks : until;
+        split(context, at, i == 0 ? node : s->places[i].node);
+    }
 }
 
 LC_COLD void lc_samples_drop(struct lc_thread *t) {

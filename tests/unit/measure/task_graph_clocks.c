@@ -11,6 +11,7 @@
 #include "measure/hot/hot.h"
 #include "measure/hot/locations.h"
 #include "measure/hot/user_regions.h"
+#include "measure/samples/sampler.h"
 #include "measure/trace/trace_area.h"
 
 struct lc_clk lc_clk;
@@ -157,6 +158,23 @@ struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
 struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node) {
     (void)o;
     return node >= TASK_NODE ? &in_tasks[node - TASK_NODE] : &everywhere;
+}
+
+bool lc_omp_node_runs_code(const struct lc_omp_node *node) {
+    (void)node;
+    return true;
+}
+
+/* No samples: never asked. */
+void lc_samples_split_at(struct lc_thread *t, uint32_t node, uint64_t since, uint64_t until,
+                         void (*split)(void *context, uint64_t end, uint32_t node), void *context) {
+    (void)t;
+    (void)node;
+    (void)since;
+    (void)until;
+    (void)split;
+    (void)context;
+    fail();
 }
 
 struct lc_omp_node *lc_omp_node_idle(struct lc_omp_thread *o) {

@@ -16,6 +16,8 @@
 #include "measure/openmp/tasks.h"
 #include "measure/openmp/team.h"
 
+static const uint64_t none, *no_samples = &none;
+
 static void reset(void) {
     n_regions = n_actions = n_planned = n_groups = n_tasks = n_nodes = n_edges = 0;
     arrived = inside = 0;
@@ -36,6 +38,7 @@ static void reset(void) {
         threads[i].index = i;
         threads[i].last_ticks = now;
         threads[i].clocks = NULL;
+        threads[i].sample_head = &no_samples;
         atomic_store(&threads[i].mode, LC_MODE_LIVE | LC_MODE_ON | LC_MODE_CLOCKS);
     }
 }
