@@ -62,6 +62,7 @@ const char *lc_omp_role(const char *name) {
         {"workshare", "workshare"},
         {"taskwait", "task wait"},
         {"task", "task"},
+        {"teams", "parallel"},
     };
     const char *construct = name + strlen(LC_OMP_PREFIX);
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)

@@ -175,6 +175,7 @@ static const struct role omp_roles[] = {
     {"taskloop", OTF2_REGION_ROLE_LOOP},
     {"taskwait", OTF2_REGION_ROLE_TASK_WAIT},
     {"task", OTF2_REGION_ROLE_TASK},
+    {"teams", OTF2_REGION_ROLE_PARALLEL},
     {"workshare", OTF2_REGION_ROLE_WORKSHARE},
 };
 

@@ -19,6 +19,7 @@
 
 static const char *const names[] = {
     [LC_OMP_AT_PARALLEL] = "parallel",
+    [LC_OMP_AT_TEAMS] = "teams",
     [LC_OMP_AT_TASK] = "task",
     [LC_OMP_AT_IMPLICIT_BARRIER] = "implicit barrier",
     [LC_OMP_AT_BARRIER] = "barrier",
@@ -43,6 +44,7 @@ static const char *const names[] = {
     [LC_OMP_AT_CREATE_TASK] = "create task",
     [LC_OMP_AT_IDLE] = "idle",
     [LC_OMP_AT_REGION_NAME] = "parallel",
+    [LC_OMP_AT_TEAMS_NAME] = "teams",
 };
 enum { KNOWN = 64 }; /* a kind besides those of constructs */
 
@@ -70,10 +72,10 @@ static uint32_t make(uint32_t parent, enum lc_omp_construct construct, uint64_t 
     return node;
 }
 
-static uint32_t region_id(uint64_t code) {
+static uint32_t region_id(enum lc_omp_construct name, uint64_t code) {
     char text[4200];
     pthread_mutex_lock(&lc_core.lock);
-    put_name(text, sizeof text, LC_OMP_AT_REGION_NAME, code);
+    put_name(text, sizeof text, name, code);
     pthread_mutex_unlock(&lc_core.lock);
     return lc_region_by_name(text);
 }
@@ -88,8 +90,8 @@ static struct lc_omp_node *find(struct lc_omp_thread *o, uint32_t parent, uint32
     struct lc_omp_node *n = calloc(1, sizeof *n);
     if (n == NULL)
         return NULL;
-    bool name = kind == LC_OMP_AT_REGION_NAME;
-    n->node = name            ? region_id(code)
+    bool name = kind == LC_OMP_AT_REGION_NAME || kind == LC_OMP_AT_TEAMS_NAME;
+    n->node = name            ? region_id((enum lc_omp_construct)kind, code)
               : kind == KNOWN ? parent
                               : make(parent, (enum lc_omp_construct)kind, code);
     if (n->node == LC_NONE && !name)
@@ -125,6 +127,7 @@ bool lc_omp_node_runs_code(const struct lc_omp_node *node) {
     switch (node->kind) {
     case KNOWN:
     case LC_OMP_AT_PARALLEL:
+    case LC_OMP_AT_TEAMS:
     case LC_OMP_AT_TASK:
     case LC_OMP_AT_FOR:
     case LC_OMP_AT_SECTIONS:

@@ -8,6 +8,7 @@
 
 enum lc_omp_construct {
     LC_OMP_AT_PARALLEL,
+    LC_OMP_AT_TEAMS,
     LC_OMP_AT_TASK,
     LC_OMP_AT_IMPLICIT_BARRIER,
     LC_OMP_AT_BARRIER,
@@ -31,7 +32,8 @@ enum lc_omp_construct {
     LC_OMP_AT_TEST_LOCK,
     LC_OMP_AT_CREATE_TASK,
     LC_OMP_AT_IDLE,
-    LC_OMP_AT_REGION_NAME /* `node` is the region's id of hot/user_regions.h */
+    LC_OMP_AT_REGION_NAME, /* of these two `node` is the region's id of hot/user_regions.h */
+    LC_OMP_AT_TEAMS_NAME
 };
 
 /* The node of a construct below another node (of the call tree), for this thread. NULL: no

@@ -87,6 +87,7 @@ enum ompt_mutex {
     OMPT_MUTEX_ATOMIC = 6,
     OMPT_MUTEX_ORDERED = 7
 };
+#define OMPT_PARALLEL_LEAGUE 0x40000000 /* of teams: its shares are initial tasks */
 #define OMPT_TASK_INITIAL    0x00000001
 #define OMPT_TASK_IMPLICIT   0x00000002
 #define OMPT_TASK_EXPLICIT   0x00000004

@@ -67,8 +67,9 @@ static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
 
 /* An outermost region: the call path of the thread goes on with it. */
 static void open_path(struct lc_omp_thread *o, struct lc_omp_region *region,
-                      const struct ompt_frame *frame, const void *code) {
-    struct lc_omp_node *name = lc_omp_node_get(o, 0, LC_OMP_AT_REGION_NAME, code);
+                      const struct ompt_frame *frame, bool league, const void *code) {
+    struct lc_omp_node *name =
+        lc_omp_node_get(o, 0, league ? LC_OMP_AT_TEAMS_NAME : LC_OMP_AT_REGION_NAME, code);
     region->frame = frame != NULL ? frame->enter_frame.ptr : NULL;
     if (name == NULL || name->node == LC_NONE)
         return;
@@ -93,7 +94,7 @@ static void keep_up(const struct lc_omp_thread *o) {
 void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame,
                            union ompt_data *data, unsigned wanted, int flags, const void *code) {
     (void)task;
-    (void)flags;
+    bool league = ((unsigned)flags & OMPT_PARALLEL_LEAGUE) != 0;
     struct lc_omp_thread *o = lc_omp_self();
     struct lc_omp_region *region = o != NULL ? region_new(o) : NULL;
     if (region == NULL)
@@ -101,13 +102,14 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     region->place = o->at;
     region->depth = o->n_outer;
     if (o->at == NULL) {
-        open_path(o, region, frame, code);
+        open_path(o, region, frame, league, code);
         lc_omp_worked(o, o->t->last_ticks);
     }
     uint64_t now = lc_ticks();
     if (o->at != NULL) {
         lc_omp_book(o, now);
-        struct lc_omp_node *node = lc_omp_node_get(o, o->at->node, LC_OMP_AT_PARALLEL, code);
+        struct lc_omp_node *node =
+            lc_omp_node_get(o, o->at->node, league ? LC_OMP_AT_TEAMS : LC_OMP_AT_PARALLEL, code);
         region->node = node != NULL ? node->node : o->at->node;
     }
     lc_omp_enter(o, now);
