@@ -424,14 +424,14 @@ static void print_sampling(const struct lc_text *text) {
     const json_t *sampling = json_object_get(text->meta, "sampling");
     const char *why = get_string(sampling, "why");
     double samples = get_number(text->meta, "samples");
+    const char *where = lc_text_without_mpi(text) ? "between events" : "between MPI calls";
     char line[512];
     if (samples > 0)
         snprintf(line, sizeof line,
-                 "functions between MPI calls by %.0f samples: their times are estimates "
-                 "(errors: --json)",
+                 "functions %s by %.0f samples: their times are estimates (errors: --json)", where,
                  samples);
     else if (why != NULL)
-        snprintf(line, sizeof line, "functions between MPI calls were not sampled: %s", why);
+        snprintf(line, sizeof line, "functions %s were not sampled: %s", where, why);
     else
         return;
     fputs("  ", text->out);

@@ -42,14 +42,15 @@ static const struct dialect {
     const char *name, *what;
     const struct lc_text_factor *factors;
     size_t n;
+    bool of_mpi; /* it says nothing without MPI */
 } dialects[] = {
     {"additive", "losses are shares of the run time and add up", additive,
-     sizeof additive / sizeof *additive},
+     sizeof additive / sizeof *additive, false},
     {"talp", "as in DLB/TALP, computed from the time in MPI alone", talp,
-     sizeof talp / sizeof *talp},
+     sizeof talp / sizeof *talp, true},
 };
 static const struct dialect main_tree = {"clocks", "the factors multiply", clocks,
-                                         sizeof clocks / sizeof *clocks};
+                                         sizeof clocks / sizeof *clocks, false};
 enum { MOST_PHASES = 8, MOST_INTERVALS = 8, MOST_LOOPS = 3, MOST_OUTLIERS = 4 };
 
 static double get(const json_t *object, const char *key) {
@@ -153,7 +154,7 @@ static void print_dialects(const struct lc_text *text) {
     const json_t *all = json_object_get(text->pop, "dialects");
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         const json_t *values = json_object_get(all, dialects[i].name);
-        if (!json_is_object(values))
+        if (!json_is_object(values) || (dialects[i].of_mpi && lc_text_without_mpi(text)))
             continue;
         fprintf(text->out, "  dialect %s%s%s: %s\n", lc_text_bold(text), dialects[i].name,
                 lc_text_plain(text), dialects[i].what);
@@ -222,6 +223,8 @@ static void print_paths(const struct lc_text *text) {
         const char *counts = json_string_value(json_object_get(path, "counts"));
         const char *name = json_string_value(json_object_get(path, "callpath"));
         uint32_t id = name != NULL ? lc_view_find(text->view, name) : LC_NONE;
+        if (counts != NULL && strcmp(counts, "outside MPI") == 0 && lc_text_without_mpi(text))
+            continue;
         char **where = NULL;
         if (id != LC_NONE && lc_text_paths(text, &id, 1, width, &where) != LC_OK)
             where = NULL;
@@ -370,7 +373,8 @@ static void print_iterations(const struct lc_text *text, const json_t *phase) {
 /* Of a phase with threads, and with tasks. */
 static void print_paradigms(const struct lc_text *text, const json_t *phase) {
     char chain[32], tasks[32];
-    if (get(json_object_get(phase, "omp"), "parallel_efficiency") < 0.9995) {
+    if (get(json_object_get(phase, "omp"), "parallel_efficiency") < 0.9995 &&
+        !lc_text_without_mpi(text)) {
         fputs("      MPI: ", text->out);
         print_factors(text, json_object_get(phase, "mpi"));
         fputs("      OpenMP: ", text->out);
@@ -504,7 +508,8 @@ static void print_loop(const struct lc_text *text, const json_t *loop) {
     print_three_factors(text, json_object_get(loop, "factors"));
     if (ranks < get(text->meta, "ranks"))
         fprintf(text->out, "      only %.0f ranks have it\n", ranks);
-    if (get(json_object_get(loop, "omp"), "parallel_efficiency") < 0.9995) {
+    if (get(json_object_get(loop, "omp"), "parallel_efficiency") < 0.9995 &&
+        !lc_text_without_mpi(text)) {
         fputs("      MPI: ", text->out);
         print_three_factors(text, json_object_get(loop, "mpi"));
         fputs("      OpenMP: ", text->out);
@@ -547,7 +552,8 @@ void lc_text_pop(const struct lc_text *text) {
                           "critical path, T: run time"
                         : "between MPI_Init and MPI_Finalize; U: useful time of a thread, CP: "
                           "critical path, T: run time, M: time of a process in MPI");
-    print_tree(text, &main_tree, 0, text->pop, has_threads(text->pop));
+    print_tree(text, &main_tree, 0, text->pop,
+               has_threads(text->pop) && !lc_text_without_mpi(text));
     print_identities(text);
     print_length(text);
     print_intervals(text);

@@ -29,7 +29,7 @@ void lc_text_ranks(const struct lc_text *text) {
     const struct lc_sums *sums = text->sums;
     if (text->view->model->n_locations < 2 || sums->total_time <= 0.0)
         return;
-    lc_text_heading(text, "Ranks", NULL);
+    lc_text_heading(text, lc_text_without_mpi(text) ? "Threads" : "Ranks", NULL);
     fprintf(text->out, "  %-14s %9s  %-18s %9s   %9s\n", "", "least", "", "mean", "most");
     print_line(text, "time", sums->loc_time);
     print_line(text, "in MPI", sums->loc_mpi);

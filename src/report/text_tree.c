@@ -208,20 +208,24 @@ static enum lc_err print_tree(struct tree *tree) {
     return LC_OK;
 }
 
-static struct libscols_table *new_table(bool full) {
+static struct libscols_table *new_table(const struct lc_text *text) {
     static const char *const titles[NAME] = {"TIME", "TIME %", "MPI %", "WAIT %"};
+    bool full = text->full;
     struct libscols_table *table = scols_new_table();
     if (table == NULL)
         return NULL;
-    for (size_t i = 0; i < NAME; i++)
-        scols_table_new_column(table, titles[i], 0, SCOLS_FL_RIGHT);
+    for (size_t i = 0; i < NAME; i++) {
+        bool hidden = strcmp(titles[i], "MPI %") == 0 && lc_text_without_mpi(text);
+        scols_table_new_column(table, titles[i], 0,
+                               hidden ? SCOLS_FL_RIGHT | SCOLS_FL_HIDDEN : SCOLS_FL_RIGHT);
+    }
     scols_table_new_column(table, "CALL TREE", full ? 1 : 0.5,
                            full ? SCOLS_FL_TREE : SCOLS_FL_TREE | SCOLS_FL_TRUNC);
     return table;
 }
 
 enum lc_err lc_text_tree(const struct lc_text *text) {
-    struct tree tree = {.text = text, .table = new_table(text->full)};
+    struct tree tree = {.text = text, .table = new_table(text)};
     if (text->sums->total_time <= 0.0) {
         scols_unref_table(tree.table);
         return LC_OK;
@@ -234,7 +238,10 @@ enum lc_err lc_text_tree(const struct lc_text *text) {
         tree.least_time *= 1.5;
         tree.least_waiting *= 1.5;
     }
-    lc_text_heading(text, "Call tree", "children included, all ranks; small subtrees are folded");
+    lc_text_heading(text, "Call tree",
+                    lc_text_without_mpi(text)
+                        ? "children included, all threads; small subtrees are folded"
+                        : "children included, all ranks; small subtrees are folded");
     enum lc_err err = print_tree(&tree);
     scols_unref_table(tree.table);
     return err;

@@ -58,7 +58,7 @@ def imbalance(runs):
     check("imbalance: findings", ["thread_imbalance", "serial_part"], [kind for kind, _ in told])
     for finding in result["findings"]:
         check("imbalance: words for ranks", [], [word for word in ("rank", "MPI") if word in finding["text"] + finding["advice"] + finding["gain_by"]])
-    check("imbalance: words of MPI", [], [line for line in screen.splitlines() if "MPI" in line])
+    check("imbalance: words of MPI", [], [line for line in (screen + runs.show("--full")).splitlines() if "MPI" in line])
 
 
 def scenarios(runs):
