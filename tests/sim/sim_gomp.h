@@ -59,6 +59,7 @@ struct gomp_task {
     bool explicit_one, final, detached, fulfilled;
     bool constructed; /* a function has copied its data: it is not discarded */
     int children;     /* that have not ended */
+    int priority;
     uint64_t last_child, ended;
     void (*fn)(void *);
     void *data;

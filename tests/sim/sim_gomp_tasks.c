@@ -5,9 +5,24 @@
 #include "sim_gomp.h"
 
 /* Of GOMP_task's and GOMP_taskloop's flags. */
-enum { FINAL = 2, DEPEND = 8, UP = 256, GRAINSIZE = 512, IF = 1024, NOGROUP = 2048, DETACH = 8192 };
+enum {
+    FINAL = 2,
+    DEPEND = 8,
+    PRIORITY = 16,
+    UP = 256,
+    GRAINSIZE = 512,
+    IF = 1024,
+    NOGROUP = 2048,
+    DETACH = 8192
+};
 enum { IN = 1, OUT, INOUT, MUTEXINOUTSET, INOUTSET }; /* as omp_depend_t holds them */
-enum { AT_ONCE = 8 };                                 /* one task of so many is not put off */
+enum { AT_ONCE = 8 }; /* one task of so many is not put off, where there are no priorities */
+
+int omp_get_max_task_priority(void);
+int omp_get_max_task_priority(void) {
+    const char *text = getenv("OMP_MAX_TASK_PRIORITY");
+    return text != NULL ? atoi(text) : 0;
+}
 
 void gomp_wake(void) {
     sim_wake_rank(sim_self()->rank, gomp_now());
@@ -66,9 +81,13 @@ static struct gomp_task *choose(struct gomp_choice choice) {
     struct gomp_task *found = NULL;
     uint64_t n = 0;
     for (struct gomp_task *t = choice.team != NULL ? choice.team->tasks : NULL; t != NULL;
-         t = t->next)
-        if (fits(t, choice) && sim_draw(++n) == 0)
+         t = t->next) {
+        if (!fits(t, choice) || (found != NULL && t->priority < found->priority))
+            continue;
+        n = found != NULL && t->priority > found->priority ? 0 : n;
+        if (sim_draw(++n) == 0)
             found = t;
+    }
     return found;
 }
 
@@ -224,10 +243,12 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
                bool may_wait, unsigned flags, void **depend, int priority, void **event);
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long bytes, long align,
                bool may_wait, unsigned flags, void **depend, int priority, void **event) {
-    (void)priority;
     struct gomp_thread *t = gomp_in();
     struct made made = {fn, copy, data, bytes, align};
     struct gomp_task *task = gomp_task_new(t->task, t->team);
+    int highest = omp_get_max_task_priority();
+    if ((flags & PRIORITY) != 0)
+        task->priority = priority < highest ? priority : highest;
     bool cancelled = (t->team != NULL && t->team->cancelled) ||
                      (t->task->group != NULL && t->task->group->cancelled);
     if (cancelled) {
@@ -235,7 +256,7 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
         return;
     }
     bool at_once = !may_wait || t->team == NULL || t->task->final;
-    if (!at_once && (flags & (DEPEND | DETACH)) == 0)
+    if (!at_once && (flags & (DEPEND | DETACH)) == 0 && highest == 0)
         at_once = sim_draw(AT_ONCE) == 0;
     if ((flags & DEPEND) != 0 && t->team != NULL)
         read_depend(task, depend);

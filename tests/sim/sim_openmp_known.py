@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from patience import patience  # noqa: E402
 
 SOURCE = Path(__file__).with_suffix(".c")
+TOP = Path(__file__).absolute().parent.parent.parent
 LATENCY_NS = 1000
 NODES = (("one node", ()), ("nodes", ("--nodes", "2", "--node-latency", str(LATENCY_NS))))
 found = []
@@ -29,13 +30,16 @@ class Runs:
         for name, compile_it, library in (("alone", [compiler], []), ("with_mpi", [mpicc, "-DWITH_MPI"], ["-lmpich"])):
             subprocess.run([*compile_it, "-O1", "-g", "-Wall", "-fopenmp", "-c", SOURCE, "-o", f"{name}.o"], check=True)
             subprocess.run([compiler, "-o", name, f"{name}.o", *places, "-lgomp", "-lsim", *library], check=True)
+        subprocess.run([compiler, "-O1", "-g", "-Wall", "-fopenmp", f"-I{TOP}/include", "-c", TOP / "src/demo/demo_tasks.c", "-o", "demo.o"], check=True)
+        subprocess.run([compiler, "-o", "demo", "demo.o", *places, "-lgomp", "-lsim"], check=True)
 
-    def run(self, program, words=(), options=()):
+    def run(self, program, words=(), options=(), env=()):
         """The result, and what is shown of it at first."""
         subprocess.run(["rm", "-rf", "result"], check=True)
         command = [self.mpirun, "-n", "1", "--seed", "1", "--call", "0", "--latency", str(LATENCY_NS), *words, self.latecomer, "run", "-q", *options, "-o", "result",
                    "--", *program]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=patience(60), check=False, env={**os.environ, "TMPDIR": os.getcwd()})
+        done = subprocess.run(command, capture_output=True, text=True, timeout=patience(60), check=False,
+                              env={**os.environ, "TMPDIR": os.getcwd(), **dict(env)})
         check(f"{program}: status and messages", (0, ""), (done.returncode, done.stderr))
         return json.loads(self.show("--json")), self.show()
 
@@ -125,12 +129,24 @@ def relay(runs):
         check(f"relay, {where}: scenarios", None, result["pop"].get("what_if"))
 
 
+def experiment(runs):
+    """The demo of tasks: after one round, 115 tasks of a round and one of five, which is the first to run (good) or the last."""
+    small, long, round_s = 115, 5, 0.020
+    for threads in (2, 4, 8, 16, 24, 48, 96):
+        left = max(0, small - long * (threads - 1))
+        for schedule, rounds in (("good", long + -(-left // threads)), ("bad", small // threads + long)):
+            result, _ = runs.run(["./demo", str(threads), schedule], env={"OMP_MAX_TASK_PRIORITY": "1"}.items())
+            pop, row = result["pop"], f"{threads} threads, {schedule} schedule"
+            check(f"{row}: ThrCP", (1 + rounds) * round_s, round(pop["critical_path_s"], 6))  # reading a clock takes 1 ns
+            check(f"{row}: TaCP", (1 + long) * round_s, round(pop["task_critical_path_s"], 6))
+
+
 def main():
     runs_of = [Path(argument).absolute() for argument in sys.argv[1:4]]
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, scenarios, function, constructs, independent, exclusive, hybrid, relay):
+        for case in (imbalance, scenarios, function, constructs, independent, exclusive, hybrid, relay, experiment):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0
