@@ -112,13 +112,19 @@ void lc_pop_factors_json(const char *name, const struct lc_pop_factors *factors,
     lc_strbuf_putc(out, '}');
 }
 
-/* p threads need at least the longest chain of tasks, and all work divided by p. */
-static void curve(const struct lc_pop *pop, struct lc_strbuf *out) {
-    enum { MOST_THREADS = 1024 };
-    lc_strbuf_printf(out, ", \"task_work_s\": %.17g, \"task_curve\": [", pop->task_work_s);
-    for (int threads = 1; threads <= MOST_THREADS; threads *= 2)
-        lc_strbuf_printf(out, "%s{\"threads\": %d, \"at_least_s\": %.17g}", threads > 1 ? ", " : "",
-                         threads, fmax(pop->task_critical_path_s, pop->task_work_s / threads));
+void lc_pop_curve_add(const struct lc_pop *pop, double at_least_s[LC_POP_CURVE]) {
+    for (int i = 0; i < LC_POP_CURVE; i++)
+        at_least_s[i] += pop->task_work_s > 0
+                             ? fmax(pop->task_critical_path_s, pop->task_work_s / (1 << i))
+                             : pop->critical_path_s;
+}
+
+void lc_pop_curve_json(double work_s, const double at_least_s[LC_POP_CURVE],
+                       struct lc_strbuf *out) {
+    lc_strbuf_printf(out, ", \"task_work_s\": %.17g, \"task_curve\": [", work_s);
+    for (int i = 0; i < LC_POP_CURVE; i++)
+        lc_strbuf_printf(out, "%s{\"threads\": %d, \"at_least_s\": %.17g}", i > 0 ? ", " : "",
+                         1 << i, at_least_s[i]);
     lc_strbuf_putc(out, ']');
 }
 
@@ -140,6 +146,9 @@ void lc_pop_json(const struct lc_pop *pop, struct lc_strbuf *out) {
                      ", \"critical_path_s\": %.17g, \"task_critical_path_s\": %.17g, "
                      "\"identity_error\": %.17g",
                      pop->critical_path_s, pop->task_critical_path_s, pop->identity_error);
-    if (pop->task_work_s > 0)
-        curve(pop, out);
+    if (pop->task_work_s > 0) {
+        double at_least_s[LC_POP_CURVE] = {0};
+        lc_pop_curve_add(pop, at_least_s);
+        lc_pop_curve_json(pop->task_work_s, at_least_s, out);
+    }
 }

@@ -64,6 +64,16 @@ bool lc_pop_compute(const struct lc_pop_sums *sums, struct lc_pop *pop);
  * members can follow. */
 void lc_pop_json(const struct lc_pop *pop, struct lc_strbuf *out);
 
+/* On 1, 2, 4, .. threads. */
+enum { LC_POP_CURVE = 11 };
+
+/* How long this takes at least on so many threads, added to that of others, which come before or
+ * after it: the longest chain of tasks, or all work divided by the threads. Without tasks: as long
+ * as it takes. */
+void lc_pop_curve_add(const struct lc_pop *pop, double at_least_s[LC_POP_CURVE]);
+/* `, "task_work_s": work, "task_curve": [..]`. */
+void lc_pop_curve_json(double work_s, const double at_least_s[LC_POP_CURVE], struct lc_strbuf *out);
+
 /* `"name": {factors}` of one dialect `clocks` set. */
 void lc_pop_factors_json(const char *name, const struct lc_pop_factors *factors,
                          struct lc_strbuf *out);

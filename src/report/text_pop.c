@@ -189,15 +189,16 @@ static void print_path_error(const struct lc_text *text, const json_t *object, c
                 lost, lc_plural(lost));
 }
 
-/* How long the tasks take at least on more and more threads, as far as that helps. */
-static void print_curve(const struct lc_text *text) {
+/* How long the tasks of the run, or a phase, take at least on more and more threads, as far as that
+ * helps. */
+static void print_curve(const struct lc_text *text, const json_t *of, const char *indent) {
     char time[32];
-    double span = get(text->pop, "task_critical_path_s"), work = get(text->pop, "task_work_s");
-    const json_t *curve = json_object_get(text->pop, "task_curve"), *at;
+    double span = get(of, "task_critical_path_s"), work = get(of, "task_work_s");
+    const json_t *curve = json_object_get(of, "task_curve"), *at;
     size_t i;
     if (!json_is_array(curve) || !(span > 0))
         return;
-    fprintf(text->out, "  work %s, %.1f times the chain of tasks; at least",
+    fprintf(text->out, "%swork %s, %.1f times the chain of tasks; at least", indent,
             lc_text_seconds(work, time), work / span);
     json_array_foreach(curve, i, at) {
         double least = get(at, "at_least_s");
@@ -222,9 +223,9 @@ static void print_paths(const struct lc_text *text) {
         const char *scope = json_string_value(json_object_get(path, "scope"));
         const char *counts = json_string_value(json_object_get(path, "counts"));
         const char *name = json_string_value(json_object_get(path, "callpath"));
-        uint32_t id = name != NULL ? lc_view_find(text->view, name) : LC_NONE;
         if (counts != NULL && strcmp(counts, "outside MPI") == 0 && lc_text_without_mpi(text))
             continue;
+        uint32_t id = name != NULL ? lc_view_find(text->view, name) : LC_NONE;
         char **where = NULL;
         if (id != LC_NONE && lc_text_paths(text, &id, 1, width, &where) != LC_OK)
             where = NULL;
@@ -274,7 +275,7 @@ static void print_length(const struct lc_text *text) {
     print_path_error(text, text->pop, "critical_path_error_s", json_number_value(critical));
     print_paths(text);
     print_task_centric(text);
-    print_curve(text);
+    print_curve(text, text->pop, "  ");
 }
 
 /* Names that no call path has: the scenario says nothing about them. */
@@ -385,6 +386,7 @@ static void print_paradigms(const struct lc_text *text, const json_t *phase) {
         fprintf(text->out, "      critical path %s; with a clock per task %s\n",
                 lc_text_seconds(get(phase, "critical_path_s"), chain),
                 lc_text_seconds(of_tasks, tasks));
+    print_curve(text, phase, "      ");
 }
 
 static void print_phase(const struct lc_text *text, const json_t *phase) {

@@ -5,6 +5,8 @@
 #include <omp.h>
 #include <string.h>
 
+#include <latecomer.h>
+
 enum { MS = 1000000 };
 void sim_work(unsigned long long ns);
 
@@ -67,6 +69,17 @@ static void independent(void) {
         sim_work(10 * MS);
 }
 
+/* Two iterations of a phase, and tasks outside of it. */
+static void phases(void) {
+    independent();
+    for (int i = 0; i < 2; i++) {
+        latecomer_begin("solve");
+        sim_work(3 * MS);
+        independent();
+        latecomer_end("solve");
+    }
+}
+
 #ifdef WITH_MPI
 /* Rank 1 goes on when rank 0 has; threads of both wait for each other twice a turn. */
 static void hybrid(int rank) {
@@ -121,5 +134,7 @@ int main(int argc, char **argv) {
         exclusive();
     else if (strcmp(name, "independent") == 0)
         independent();
+    else if (strcmp(name, "phases") == 0)
+        phases();
     return 0;
 }

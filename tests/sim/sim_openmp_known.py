@@ -28,7 +28,7 @@ class Runs:
         self.latecomer, self.mpirun = latecomer, mpirun
         places = [word for path in (libraries / "gomp", libraries) for word in (f"-L{path}", f"-Wl,-rpath,{path}")]
         for name, compile_it, library in (("alone", [compiler], []), ("with_mpi", [mpicc, "-DWITH_MPI"], ["-lmpich"])):
-            subprocess.run([*compile_it, "-O1", "-g", "-Wall", "-fopenmp", "-c", SOURCE, "-o", f"{name}.o"], check=True)
+            subprocess.run([*compile_it, "-O1", "-g", "-Wall", "-fopenmp", f"-I{TOP}/include", "-c", SOURCE, "-o", f"{name}.o"], check=True)
             subprocess.run([compiler, "-o", name, f"{name}.o", *places, "-lgomp", "-lsim", *library], check=True)
         subprocess.run([compiler, "-O1", "-g", "-Wall", "-fopenmp", f"-I{TOP}/include", "-c", TOP / "src/demo/demo_tasks.c", "-o", "demo.o"], check=True)
         subprocess.run([compiler, "-o", "demo", "demo.o", *places, "-lgomp", "-lsim"], check=True)
@@ -102,6 +102,18 @@ def independent(runs):
     check("independent: curve", [0.040, 0.020, 0.010, 0.010], [round(at["at_least_s"], 9) for at in result["pop"]["task_curve"][:4]])
 
 
+def phases(runs):
+    """In each of two iterations 3 ms before four tasks of 10 ms: the path of tasks, the curve, the factors of the phase alone."""
+    result, _ = runs.run(["./alone", "phases"])
+    (phase,) = result["pop"]["phases"]
+    for key, wanted in (("critical_path_s", 0.046), ("task_critical_path_s", 0.026), ("task_work_s", 0.086)):
+        check(f"phases: {key}", wanted, round(phase[key], 8))
+    check("phases: curve", [0.086, 0.043, 0.026, 0.026], [round(at["at_least_s"], 8) for at in phase["task_curve"][:4]])
+    check("phases: OpenMP", round(phase["factors"]["parallel_efficiency"], 8), round(phase["omp"]["parallel_efficiency"], 8))
+    check("phases: MPI", 1.0, round(phase["mpi"]["parallel_efficiency"], 8))
+    check("phases: shown", True, "work 86 ms, 3.3 times the chain of tasks; at least 86 ms on 1, 43 ms on 2, 26 ms on 4 threads" in runs.show("--full"))
+
+
 def exclusive(runs):
     result, _ = runs.run(["./alone", "exclusive"])
     check("exclusive: path of tasks", 0.100, result["pop"]["task_critical_path_s"])
@@ -146,7 +158,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, scenarios, function, constructs, independent, exclusive, hybrid, relay, experiment):
+        for case in (imbalance, scenarios, function, constructs, independent, phases, exclusive, hybrid, relay, experiment):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0

@@ -72,7 +72,8 @@ export const FACTORS: FactorText[] = [
   { depth: 1, key: "load_balance", name: "Load balance", formula: "avg U / max U", advice: "" },
   { depth: 1, key: "communication_efficiency", name: "Communication efficiency", formula: "max U / T", advice: "" },
 ];
-export const POP = { parallel_efficiency: 0.52, load_balance: 0.71, communication_efficiency: 0.93 };
+const TASKS = { critical_path_s: 1.2, task_critical_path_s: 0.12, task_work_s: 2.4, task_curve: [...Array(11).keys()].map((i) => ({ threads: 2 ** i, at_least_s: Math.max(0.12, 2.4 / 2 ** i) })) };
+export const POP = { parallel_efficiency: 0.52, load_balance: 0.71, communication_efficiency: 0.93, ...TASKS };
 
 const finding = (more: Partial<Finding>): Finding => ({
   kind: "late_rank", severity_s: 1.76, share: 0.11, certainty: "exact", callpath: "main/solve/MPI_Recv", ranks: [0, 1, 3], n_ranks: 3, because: { callpath: "main/solve", rank: 2 }, gain_s: 0.42,

@@ -7,7 +7,7 @@ import { Bar, csv, download, Figure, Legend, Lines, ModelChoice, Name, PathText,
 import { waitMetrics, type Result } from "./result";
 import type { Rows } from "./rows";
 import { waitFirst, type Navigation } from "./state";
-import type { BesideUse, ByRank, FactorText, Factors, Finding, Fingerprint, Late, Phase, ResultJson } from "./types";
+import type { BesideUse, ByRank, FactorText, Factors, Finding, Fingerprint, Late, Phase, ResultJson, TaskCurve } from "./types";
 
 /** Colours of the factors as in POP's tables: good, fair, poor. */
 export function grade(value: number): string {
@@ -267,6 +267,29 @@ export function Iterations(props: { json: ResultJson; byRank?: boolean; shown?: 
   );
 }
 
+/** A run, and phases of it, with explicit tasks of OpenMP: on how many threads they would still gain. */
+export function TaskCurves(props: { json: ResultJson }): JSX.Element | null {
+  const { pop } = props.json;
+  const curves = [{ name: "", of: pop as TaskCurve | undefined }, ...(pop?.phases ?? []).map((p) => ({ name: p.name ?? "", of: p as TaskCurve }))].filter((c) => (c.of?.task_curve?.length ?? 0) > 1);
+  if (curves.length === 0) return null;
+  return (
+    <Section title="Tasks on more threads" note="at least max(longest chain of tasks, work / threads)">
+      <Legend items={[{ class: "s0fill", text: "at least" }, { class: "s1fill", text: "longest chain of tasks" }]} />
+      {curves.slice(0, 8).map(({ name, of }) => {
+        const points = of?.task_curve ?? [];
+        const chain = of?.task_critical_path_s ?? 0;
+        return (
+          <div>
+            <p class="place">{name ? <>phase <b>{visible(name)}</b></> : "the whole run"} <span class="dim">work {seconds(of?.task_work_s)}, longest chain of tasks {seconds(chain)}, critical path with these threads {seconds(of?.critical_path_s)}</span></p>
+            <Lines name="tasks-on-threads" label={`Least time on 1 to ${points[points.length - 1].threads} threads`} xText={(i) => `${points[i].threads} ${points[i].threads === 1 ? "thread" : "threads"}`} yText={seconds}
+              series={[{ class: "s0", values: points.map((p) => p.at_least_s), text: "at least" }, { class: "s1", values: points.map(() => chain), text: "longest chain of tasks" }]} />
+          </div>
+        );
+      })}
+    </Section>
+  );
+}
+
 export function Warnings(props: { result: Result }): JSX.Element | null {
   const { meta, locations } = props.result.profile.json.result;
   const unknown = locations.filter((l) => l.unknown).length;
@@ -371,6 +394,7 @@ export function Overview(props: { result: Result; fingerprints: Fingerprint[]; n
         <BesideAlone result={result} fingerprints={props.fingerprints} nav={nav} />
         <Phases result={result} />
         <Iterations json={json.result} />
+        <TaskCurves json={json.result} />
       </div>
       <div class="side">
         {json.result.pop ? <Section title="Efficiency" note="between MPI_Init and MPI_Finalize; the factors multiply"><Efficiency factors={factors} pop={json.result.pop} /><Dialects result={result} /></Section>

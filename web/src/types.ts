@@ -22,7 +22,15 @@ export interface PairsJson {
   left_out: { pairs: number; waiting_s: number; messages: number; bytes: number };
 }
 
-export interface Phase {
+/** How long the tasks take at least on so many threads. */
+export interface TaskCurve {
+  critical_path_s?: number;
+  task_critical_path_s?: number;
+  task_work_s?: number;
+  task_curve?: { threads: number; at_least_s: number }[];
+}
+
+export interface Phase extends TaskCurve {
   name?: string;
   found_by?: string;
   callpath?: string;
@@ -37,7 +45,7 @@ export interface Phase {
   outliers?: { from: number; to: number; times_median: number; excess_s: number; rank: number | null }[];
 }
 
-export interface Pop extends Factors {
+export interface Pop extends Factors, TaskCurve {
   dialect?: string;
   elapsed_s?: number;
   mpi?: Factors;
@@ -45,7 +53,6 @@ export interface Pop extends Factors {
   dialects?: Record<string, Factors>;
   phases?: Phase[];
   iterations?: Phase[];
-  critical_path_s?: number;
 }
 
 export interface Finding {

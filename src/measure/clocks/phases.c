@@ -244,7 +244,8 @@ static void one(const double *max, const double *sum, struct lc_pop_sums *s) {
                               .elapsed = elapsed,
                               .task_critical_path =
                                   max[MAX_TASK] > 0 ? fmin(max[MAX_TASK], chain) : chain,
-                              .threads = max[MAX_THREADS] > 1};
+                              .threads = max[MAX_THREADS] > 1,
+                              .tasks = max[MAX_TASK] > 0 && lc_core.size == 1};
 }
 
 static void add(struct lc_pop_sums *total, const struct lc_pop_sums *s) {
@@ -259,6 +260,7 @@ static void add(struct lc_pop_sums *total, const struct lc_pop_sums *s) {
     total->task_critical_path += s->task_critical_path;
     total->elapsed += s->elapsed;
     total->threads |= s->threads;
+    total->tasks |= s->tasks;
 }
 
 static void put_phase(struct phase_text *phase, const char *name, uint64_t count, size_t n,
@@ -268,11 +270,12 @@ static void put_phase(struct phase_text *phase, const char *name, uint64_t count
     double *efficiency = malloc(2 * n * sizeof *efficiency);
     if (efficiency == NULL)
         return;
-    double *elapsed = efficiency + n;
+    double *elapsed = efficiency + n, at_least_s[LC_POP_CURVE] = {0};
     for (size_t i = 0; i < n; i++) {
         one(max + i * N_MAX, sum + i * N_SUM, &s);
         add(&total, &s);
         lc_pop_compute(&s, &pop);
+        lc_pop_curve_add(&pop, at_least_s);
         efficiency[i] = pop.all.parallel_efficiency;
         elapsed[i] = s.elapsed;
     }
@@ -284,9 +287,12 @@ static void put_phase(struct phase_text *phase, const char *name, uint64_t count
         lc_strbuf_printf(
             out,
             ", \"count\": %llu, \"kept\": %zu, \"elapsed_s\": %.17g, \"critical_path_s\": %.17g, "
-            "\"task_critical_path_s\": %.17g, ",
+            "\"task_critical_path_s\": %.17g",
             (unsigned long long)count, n, total.elapsed, total.critical_path,
             total.task_critical_path);
+        if (pop.task_work_s > 0)
+            lc_pop_curve_json(pop.task_work_s, at_least_s, out);
+        lc_strbuf_puts(out, ", ");
         lc_pop_factors_json("factors", &pop.all, out);
         lc_strbuf_puts(out, ", ");
         lc_pop_factors_json("mpi", &pop.mpi, out);
