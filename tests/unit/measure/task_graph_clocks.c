@@ -19,6 +19,7 @@ struct lc_core lc_core;
 __thread void *latecomer_private_self;
 uint64_t now; /* virtual */
 uint64_t program_begin;
+enum lc_omp_construct last_region;
 struct lc_thread threads[THREADS];
 struct lc_clk_thread clocks[THREADS];
 uint64_t measured[THREADS][LC_MEASURED_KINDS];
@@ -150,9 +151,11 @@ struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
                                     enum lc_omp_construct construct, const void *code) {
     (void)o;
     (void)parent;
-    return construct == LC_OMP_AT_REGION_NAME ? &no_name
-           : construct == LC_OMP_AT_TASK      ? &in_tasks[(uintptr_t)code]
-                                              : &everywhere;
+    if (construct == LC_OMP_AT_REGION_NAME || construct == LC_OMP_AT_TEAMS_NAME) {
+        last_region = construct;
+        return &no_name;
+    }
+    return construct == LC_OMP_AT_TASK ? &in_tasks[(uintptr_t)code] : &everywhere;
 }
 
 struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node) {
