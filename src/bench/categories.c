@@ -12,7 +12,8 @@
 #define LC_CERTAIN     0.001         /* p of the rank test */
 #define LC_SUPERIORITY 0.9           /* the level before is above that after, nearly always */
 #define LC_STEP        (LC_FALL / 2) /* the level beside w falls at least by this */
-enum { LC_NEAR = 25 };               /* repetitions on each side that are "beside" */
+/* Repetitions on each side that are beside w, and those right beside it. */
+enum { LC_NEAR = 25, LC_RIGHT_BESIDE = 5 };
 
 const char *lc_category_name(enum lc_category category) {
     static const char *const names[] = {"first", "warmup", "outlier", "good"};
@@ -28,6 +29,21 @@ int64_t lc_warmup_raw_end(const double *runs, size_t n, double median) {
         least = next;
     }
     return LC_NO_END;
+}
+
+/* Where the minimum falls by the most, from LC_WARMUP_LEAST on; LC_NO_END. */
+static int64_t largest_fall(const double *runs, size_t n) {
+    double least = n > 0 ? runs[0] : 0, largest = 0;
+    int64_t at = LC_NO_END;
+    for (size_t j = 1; j < n; j++) {
+        double fall = least - runs[j];
+        if (j >= LC_WARMUP_LEAST && fall > largest) {
+            largest = fall;
+            at = (int64_t)j;
+        }
+        least = fmin(least, runs[j]);
+    }
+    return at;
 }
 
 static double median_of(const double *values, size_t n, double *scratch) {
@@ -62,11 +78,23 @@ static size_t least_of(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* `before` and `after` have room for all runs each, `scratch` too. */
-static enum lc_err judge(struct lc_warmup *warmup, double median, double *before, size_t n,
-                         double *after, size_t m, double *scratch) {
-    n = drop_outliers(before, n, scratch);
-    m = drop_outliers(after, m, scratch);
+/* Whether run times cross the middle of both levels right at w. Where that is too early, while a
+ * noisy warm-up goes on, high ones follow: all of them count here, also what is an outlier among
+ * the good ones. */
+static bool falls_here(const double *runs, size_t n, size_t w, double middle, double *scratch) {
+    size_t last = least_of(w - 1, LC_RIGHT_BESIDE), next = least_of(n - w, LC_RIGHT_BESIDE);
+    return median_of(runs + w - last, last, scratch) > middle &&
+           median_of(runs + w, next, scratch) < middle;
+}
+
+/* Whether the level changes at w. `memory` has room for 2 n. */
+static enum lc_err judge(const double *runs, size_t n_runs, double median, size_t w, double *memory,
+                         struct lc_warmup *warmup) {
+    double *before = memory + 1, *after = memory + w, *scratch = memory + n_runs;
+    for (size_t i = 0; i < n_runs; i++)
+        memory[i] = runs[i];
+    size_t n = drop_outliers(before, w - 1, scratch);
+    size_t m = drop_outliers(after, n_runs - w, scratch);
     if (n < 2 || m < LC_WARMUP_LEAST)
         return LC_OK;
     struct lc_rank_test_result test;
@@ -78,10 +106,11 @@ static enum lc_err judge(struct lc_warmup *warmup, double median, double *before
     double next = median_of(after, near_m, scratch);
     warmup->step = (last - next) / median;
     warmup->fall = last > 0 ? (last - next) / last : 0;
-    double high = median_of(before, n, scratch), low = median_of(after, m, scratch);
+    double middle = (median_of(before, n, scratch) + median_of(after, m, scratch)) / 2;
     if (warmup->p < LC_CERTAIN && warmup->superiority >= LC_SUPERIORITY &&
-        warmup->step >= LC_STEP && 2 * longest_above(after, m, (high + low) / 2) < n)
-        warmup->end = warmup->raw_end;
+        warmup->step >= LC_STEP && falls_here(runs, n_runs, w, middle, scratch) &&
+        2 * longest_above(after, m, middle) < n)
+        warmup->end = (int64_t)w;
     return LC_OK;
 }
 
@@ -90,12 +119,15 @@ enum lc_err lc_warmup_find(const double *runs, size_t n, double median, struct l
     warmup->p = 1;
     if (warmup->raw_end == LC_NO_END)
         return LC_OK;
-    size_t w = (size_t)warmup->raw_end;
+    struct lc_warmup other = *warmup;
+    int64_t largest = largest_fall(runs, n);
     double *memory;
     LC_TRY(lc_alloc(&memory, 2 * n, sizeof memory[0]));
-    for (size_t i = 0; i < n; i++)
-        memory[i] = runs[i];
-    enum lc_err err = judge(warmup, median, memory + 1, w - 1, memory + w, n - w, memory + n);
+    enum lc_err err = judge(runs, n, median, (size_t)warmup->raw_end, memory, warmup);
+    if (err == LC_OK && warmup->end == LC_NO_END && largest != warmup->raw_end)
+        err = judge(runs, n, median, (size_t)largest, memory, &other);
+    if (other.end != LC_NO_END)
+        *warmup = other;
     free(memory);
     return err;
 }

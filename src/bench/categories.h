@@ -5,7 +5,8 @@
  *   run time x_i   of repetition i: the largest of all ranks, ns
  *   warm-up        repetitions 1 .. w-1, if there is an end w
  *   raw end        w by the cumulative minimum alone
- *   end            the raw end, if the level of run times really changes there; else LC_NO_END */
+ *   end            the raw end, if the level of run times really changes there; else where the
+ *                  minimum falls by the most, if it does so there; else LC_NO_END */
 #ifndef LC_BENCH_CATEGORIES_H
 #define LC_BENCH_CATEGORIES_H
 
@@ -40,7 +41,8 @@ const char *lc_category_name(enum lc_category category);
  * or more; LC_NO_END. */
 int64_t lc_warmup_raw_end(const double *runs, size_t n, double median);
 
-/* Raw end, and whether it is one. LC_ERR_NOMEM. */
+/* Raw end and end; the rest of it is of the end, of the raw one where there is none.
+ * LC_ERR_NOMEM. */
 enum lc_err lc_warmup_find(const double *runs, size_t n, double median, struct lc_warmup *warmup);
 
 /* Where a series is as far as it is known by now, in words for people: "first ones", "no warm-up

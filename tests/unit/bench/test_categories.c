@@ -32,6 +32,15 @@ static void cliff(struct series *s) {
         s->runs[i] = 20000 * skewed(spread) * ((int64_t)i < s->end ? height : 1);
 }
 
+/* Slow repetitions, as of a pool that grows, differ by more than the good ones take: among them the
+ * minimum falls again and again. */
+static void rough_warm_up(struct series *s) {
+    s->end = 20 + (int64_t)(uniform() * 200);
+    double height = 5 + 35 * uniform(), rough = 0.1 + 0.2 * uniform();
+    for (size_t i = 0; i < N; i++)
+        s->runs[i] = 20000 * ((int64_t)i < s->end ? height * exp(rough * gauss()) : skewed(0.02));
+}
+
 static void none(struct series *s) {
     double spread = 0.01 + 0.05 * uniform();
     for (size_t i = 0; i < N; i++)
@@ -97,7 +106,7 @@ static int right(void (*make)(struct series *s), const char *name) {
         count += warmup.end == s.end;
         raw_right += warmup.raw_end == s.end;
         rejected += warmup.raw_end != LC_NO_END && warmup.end == LC_NO_END;
-        assert_true(warmup.end == LC_NO_END || warmup.end == warmup.raw_end);
+        assert_true(warmup.end == LC_NO_END || warmup.end >= warmup.raw_end);
     }
     print_message("%s: %d of %d right, %d by the raw rule, %d rejected\n", name, count, TIMES,
                   raw_right, rejected);
@@ -108,6 +117,7 @@ static void test_warmup(void **state) {
     (void)state;
     synthetic_state = first_seed(1);
     assert_true(right(cliff, "clean cliff") >= AT_LEAST);
+    assert_true(right(rough_warm_up, "rough warm-up") >= AT_LEAST);
     assert_true(right(none, "none") >= AT_LEAST);
     assert_true(right(slow_decline, "slow decline") >= AT_LEAST);
     assert_true(right(lucky_minimum, "lucky minimum") >= AT_LEAST);
