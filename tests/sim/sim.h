@@ -78,6 +78,7 @@ struct sim_model {
     /* Clocks of nodes but the first: by how much they differ at most. Every few ms the drift grows,
      * or shrinks again, by wobble_ppb. */
     uint64_t offset_ns, drift_ppb, wobble_ppb;
+    uint64_t tool_read_ns, tool_lock_ns; /* what a stamp, a lock costs the tool */
     int n_faults;
     struct sim_fault faults[SIM_MOST_FAULTS];
 };

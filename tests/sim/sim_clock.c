@@ -1,6 +1,6 @@
 /* The C library's clocks, naps, threads and their locks, in turns. A read of the clock costs the
- * program 1 ns and the tool nothing, as in tests/virtual; after many reads in a row the clock
- * jumps, for who reads so often waits. */
+ * program 1 ns and the tool nothing, as in tests/virtual, unless --tool-cost says so; after many
+ * reads in a row the clock jumps, for who reads so often waits. */
 #include "sim_samples.h"
 
 #include <errno.h>
@@ -70,6 +70,8 @@ static uint64_t read_clock(void *return_address, bool stamp) {
     self->missed = 0;
     if (!tool)
         self->clock++;
+    else if (stamp)
+        self->clock += sim->model.tool_read_ns;
     bool again = self->read_from == return_address;
     if (tool && !stamp)
         self->read_from = return_address;
@@ -325,6 +327,8 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     struct attempt attempt = {.mutex = mutex};
     if (!try(&attempt))
         sim_wait_until(try, &attempt);
+    if (sim->model.tool_lock_ns != 0 && caller(__builtin_return_address(0)) == TOOL)
+        sim_self()->clock += sim->model.tool_lock_ns;
     return sim_is_on() ? attempt.error : NEXT(pthread_mutex_lock)(mutex);
 }
 

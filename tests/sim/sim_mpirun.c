@@ -4,9 +4,9 @@
  *            [--call NS] [--ns-per-kib NS] [--eager BYTES] [--random] [--watchdog S]
  *            [--tell FILE] [--buffer BYTES] [--lazy] [--strict]
  *            [--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB]
- *            [--wobble PPB] [--kill RANK:N] [--abort RANK:N] [--error RANK:N:CLASS]
- *            [--step RANK:N:NS] [--stall RANK:N:NS] [--system RANK:N:NAME]
- *            PROGRAM [ARGUMENT..]
+ *            [--wobble PPB] [--tool-cost READ:LOCK] [--kill RANK:N] [--abort RANK:N]
+ *            [--error RANK:N:CLASS] [--step RANK:N:NS] [--stall RANK:N:NS]
+ *            [--system RANK:N:NAME] PROGRAM [ARGUMENT..]
  *
  * --random: what is not given is drawn from the seed. --tell: a file for the number of messages
  * that were sent, the tool's own included, and their bytes. --buffer: sends wait when more of a
@@ -14,8 +14,9 @@
  * data on, only while it is in an MPI call. --strict: all members of a collective operation wait
  * for each other, whatever it is. --shape: how data comes to the others in one. --worst: all of
  * that as bad as the standard allows. --offset, --drift: how far the clocks of nodes are apart at
- * most; --wobble: by how much their drift changes. --kill, --abort, --error, --step: at its N-th
- * MPI call the rank is killed, calls MPI_Abort, gets an error, or its clock jumps. --stall: the
+ * most; --wobble: by how much their drift changes. --tool-cost: ns that each stamp and each lock
+ * costs the tool (0:0). --kill, --abort, --error, --step: at its N-th MPI call the rank is killed,
+ * calls MPI_Abort, gets an error, or its clock jumps. --stall: the
  * parent of its program does not get its N-th turn before so much time has passed. --system: there
  * the tool's N-th call of a function of the system (mmap, memfd_create, ftruncate, write) fails.
  * --watchdog: after how many real seconds in which nothing happens it ends the run (30). */
@@ -24,6 +25,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,7 +55,8 @@ static _Noreturn void usage(void) {
                     "[--eager BYTES] [--random] [--watchdog S] [--tell FILE] [--buffer BYTES] "
                     "[--lazy] [--strict] "
                     "[--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB] "
-                    "[--wobble PPB] [--kill RANK:N] [--abort RANK:N] [--error RANK:N:CLASS] "
+                    "[--wobble PPB] [--tool-cost READ:LOCK] [--kill RANK:N] [--abort RANK:N] "
+                    "[--error RANK:N:CLASS] "
                     "[--step RANK:N:NS] [--stall RANK:N:NS] [--system RANK:N:NAME] "
                     "PROGRAM [ARGUMENT..]\n");
     exit(2);
@@ -137,6 +140,7 @@ static char **options(int argc, char **argv, struct sim_model *model) {
         OFFSET,
         DRIFT,
         WOBBLE,
+        TOOL_COST,
         KILL, /* from here on as in sim_fault */
         ABORT,
         ERROR,
@@ -144,20 +148,33 @@ static char **options(int argc, char **argv, struct sim_model *model) {
         STALL,
         SYSTEM
     };
-    static const struct option known[] = {
-        {"seed", 1, NULL, SEED},          {"nodes", 1, NULL, NODES},
-        {"latency", 1, NULL, LATENCY},    {"node-latency", 1, NULL, NODE_LATENCY},
-        {"jitter", 1, NULL, JITTER},      {"call", 1, NULL, CALL},
-        {"ns-per-kib", 1, NULL, PER_KIB}, {"eager", 1, NULL, EAGER},
-        {"random", 0, NULL, RANDOM},      {"watchdog", 1, NULL, WATCHDOG},
-        {"tell", 1, NULL, TELL},          {"buffer", 1, NULL, BUFFER},
-        {"lazy", 0, NULL, LAZY},          {"strict", 0, NULL, STRICT},
-        {"shape", 1, NULL, SHAPE},        {"worst", 0, NULL, WORST},
-        {"offset", 1, NULL, OFFSET},      {"drift", 1, NULL, DRIFT},
-        {"wobble", 1, NULL, WOBBLE},      {"kill", 1, NULL, KILL},
-        {"abort", 1, NULL, ABORT},        {"error", 1, NULL, ERROR},
-        {"step", 1, NULL, STEP},          {"stall", 1, NULL, STALL},
-        {"system", 1, NULL, SYSTEM},      {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"seed", 1, NULL, SEED},
+                                          {"nodes", 1, NULL, NODES},
+                                          {"latency", 1, NULL, LATENCY},
+                                          {"node-latency", 1, NULL, NODE_LATENCY},
+                                          {"jitter", 1, NULL, JITTER},
+                                          {"call", 1, NULL, CALL},
+                                          {"ns-per-kib", 1, NULL, PER_KIB},
+                                          {"eager", 1, NULL, EAGER},
+                                          {"random", 0, NULL, RANDOM},
+                                          {"watchdog", 1, NULL, WATCHDOG},
+                                          {"tell", 1, NULL, TELL},
+                                          {"buffer", 1, NULL, BUFFER},
+                                          {"lazy", 0, NULL, LAZY},
+                                          {"strict", 0, NULL, STRICT},
+                                          {"shape", 1, NULL, SHAPE},
+                                          {"worst", 0, NULL, WORST},
+                                          {"offset", 1, NULL, OFFSET},
+                                          {"drift", 1, NULL, DRIFT},
+                                          {"wobble", 1, NULL, WOBBLE},
+                                          {"tool-cost", 1, NULL, TOOL_COST},
+                                          {"kill", 1, NULL, KILL},
+                                          {"abort", 1, NULL, ABORT},
+                                          {"error", 1, NULL, ERROR},
+                                          {"step", 1, NULL, STEP},
+                                          {"stall", 1, NULL, STALL},
+                                          {"system", 1, NULL, SYSTEM},
+                                          {NULL, 0, NULL, 0}};
     *model = (struct sim_model){.ranks = 1,
                                 .nodes = 1,
                                 .latency_ns = VT_LATENCY_NS,
@@ -220,6 +237,11 @@ static char **options(int argc, char **argv, struct sim_model *model) {
                 break;
             case DRIFT:
                 model->drift_ppb = number(optarg);
+                break;
+            case TOOL_COST:
+                if (sscanf(optarg, "%" SCNu64 ":%" SCNu64, &model->tool_read_ns,
+                           &model->tool_lock_ns) != 2)
+                    usage();
                 break;
             case WOBBLE:
                 model->wobble_ppb = number(optarg);

@@ -16,7 +16,7 @@ static struct object {
     enum caller who;
 } objects[256];
 static _Atomic int n_objects;
-static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t adding = PTHREAD_RWLOCK_INITIALIZER; /* of a kind that is not interposed */
 
 struct search {
     uintptr_t address;
@@ -51,12 +51,12 @@ enum caller caller(void *return_address) {
         if (s.address >= objects[i].from && s.address < objects[i].to)
             return objects[i].who;
     dl_iterate_phdr(look, &s);
-    pthread_mutex_lock(&adding);
+    pthread_rwlock_wrlock(&adding);
     n = atomic_load(&n_objects);
     if (s.found.to != 0 && n < (int)(sizeof objects / sizeof *objects)) {
         objects[n] = s.found;
         atomic_store_explicit(&n_objects, n + 1, memory_order_release);
     }
-    pthread_mutex_unlock(&adding);
+    pthread_rwlock_unlock(&adding);
     return s.found.who;
 }

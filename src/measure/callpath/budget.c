@@ -10,11 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW_MS = 10, USUAL_TIMES = 4 };
+enum { WINDOW_MS = 10, WINDOWS_OF_SAMPLES = 5, USUAL_TIMES = 4, RARE_MOST_MS = 1 };
+static const double RESERVE =
+    0.4; /* of the first second's budget: for what comes before it helps */
+static const double SAMPLING_PART = 0.25; /* of the budget: above it samples become rarer */
 
 static struct {
     double share;                     /* 0: off */
     uint64_t window_ticks, run_ticks; /* 0: not known yet */
+    uint64_t rare_most_ticks;         /* of rare work at one call; more is an interruption */
     uint64_t sample_ticks;            /* what taking the two stamps of a sample adds to it */
     uint64_t outside_ticks;           /* of a wrapper before its first stamp and after its last */
     struct lc_budget_step steps[LC_BUDGET_STEPS];
@@ -91,6 +95,7 @@ static void measure_ticks(void) {
         lc_timer_calibrate();
         double per_second = 1e9 / lc_timer.ns_per_tick;
         budget.window_ticks = (uint64_t)(per_second * WINDOW_MS * 1e-3);
+        budget.rare_most_ticks = (uint64_t)(per_second * RARE_MOST_MS * 1e-3);
         budget.run_ticks = (uint64_t)(per_second * LC_BUDGET_RUN_S);
     }
     pthread_mutex_unlock(&lc_core.lock);
@@ -140,18 +145,29 @@ static void add_cost(struct lc_thread *t, const struct lc_entry *e, uint32_t fn,
         site->rare_ticks += ticks;
 }
 
-LC_COLD void lc_budget_rare(struct lc_call *call, uint64_t ticks) {
-    add_cost(call->thread, call->entry, call->fn, ticks, true);
-}
-
 LC_COLD void lc_sample_begin_cold(struct lc_call *call) {
     call->thread->sample_ticks = lc_ticks();
 }
 
 /* --- the budget */
 
-static bool above(uint64_t cost, uint64_t elapsed) {
-    return (double)cost > budget.share * ((double)elapsed - (double)cost);
+static bool above(double share, uint64_t cost, uint64_t elapsed) {
+    return (double)cost > share * ((double)elapsed - (double)cost);
+}
+
+/* With the calls since the last group of samples. */
+static uint64_t cost_of(const struct lc_thread *t) {
+    uint64_t calls = (uint64_t)((int64_t)t->sample_calls - t->until_sample);
+    return t->counts.call_ticks + calls * t->usual_ticks + t->counts.own_ticks -
+           t->interrupted_ticks;
+}
+
+/* Since the thread's begin, all of the budget but the reserve is used up. */
+static bool is_used_up(const struct lc_thread *t, uint64_t now) {
+    uint64_t elapsed = now - t->state->begin_ticks;
+    uint64_t reserve = (uint64_t)(RESERVE * budget.share * (double)budget.run_ticks);
+    return above(budget.share, cost_of(t) + reserve,
+                 elapsed > budget.run_ticks ? elapsed : budget.run_ticks);
 }
 
 /* Merged paths that do not stay the same: the caller alone is always the same. */
@@ -182,44 +198,113 @@ static bool next_step(struct lc_thread *t, struct lc_site *site, const struct lc
     return done;
 }
 
-/* The sites that cost most, if this call is one of them: its entry is at hand. */
-static void control(struct lc_call *call, uint64_t now) {
-    struct lc_thread *t = call->thread;
-    if (budget.run_ticks == 0)
-        measure_ticks();
-    uint64_t cost = t->counts.call_ticks + t->counts.own_ticks;
-    uint64_t elapsed = now - t->state->begin_ticks, since = now - t->window_ticks;
-    if (since < budget.window_ticks)
-        return;
-    bool late = t->window_ticks != 0 && above(cost - t->window_cost, since) &&
-                above(cost, elapsed > budget.run_ticks ? elapsed : budget.run_ticks);
-    struct lc_site *site = lc_site_find(t->sites_known, call->fn, call->entry->ra);
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < LC_SITES_MOST; i++) {
-        const struct lc_site *s = &t->sites_known->sites[i];
-        most = can_step(s) && s->cost_ticks > most ? s->cost_ticks : most;
-    }
-    if (late && most > 0) {
-        if (site == NULL || !can_step(site) || site->cost_ticks * 2 < most)
-            return; /* wait for a call of that one */
-        next_step(t, site, call->entry);
-    }
-    t->window_ticks = now;
-    t->window_cost = cost;
-    for (uint32_t i = 0; i < LC_SITES_MOST; i++) {
-        t->sites_known->sites[i].cost_ticks /= 2;
-        t->sites_known->sites[i].rare_ticks /= 2;
+/* The sites that cost most, so many that what they cost is what is too much: each takes its step at
+ * the next of its calls that is looked at, where its entry is at hand. */
+static void choose_sites(struct lc_thread *t, double too_much) {
+    struct lc_sites_reduced *all = t->sites_known;
+    double sum = 0, chosen = 0;
+    for (uint32_t i = 0; i < LC_SITES_MOST; i++)
+        sum += (double)all->sites[i].cost_ticks;
+    while (chosen < sum * too_much) {
+        struct lc_site *most = NULL;
+        for (uint32_t i = 0; i < LC_SITES_MOST; i++) {
+            struct lc_site *s = &all->sites[i];
+            if (!s->due && can_step(s) && s->cost_ticks > 0 &&
+                (most == NULL || s->cost_ticks > most->cost_ticks))
+                most = s;
+        }
+        if (most == NULL)
+            return;
+        most->due = true;
+        t->steps_due = true;
+        chosen += (double)most->cost_ticks / 2; /* more is saved where calls are counted only */
     }
 }
 
+/* A window is over. */
+static void judge_window(struct lc_thread *t, uint64_t now) {
+    struct lc_sites_reduced *all = t->sites_known;
+    uint64_t since = now - t->window_ticks, late = cost_of(t) - t->window_cost;
+    uint64_t sampling = t->counts.sampling_ticks - t->window_sampling;
+    bool first = t->window_ticks == 0;
+    for (uint32_t i = 0; i < LC_SITES_MOST; i++)
+        all->sites[i].due = false;
+    t->steps_due = false;
+    /* what samples cost is no call site's: they become rarer (lc_budget_samples_rarer) */
+    if (!first && late > sampling && above(budget.share, late, since) && is_used_up(t, now))
+        choose_sites(t, 1 - budget.share * (double)(since - late) / (double)late);
+    t->window_ticks = now;
+    t->window_cost = cost_of(t);
+    t->window_sampling = t->counts.sampling_ticks;
+    for (uint32_t i = 0; i < LC_SITES_MOST; i++) {
+        all->sites[i].cost_ticks /= 2;
+        all->sites[i].rare_ticks /= 2;
+    }
+}
+
+static bool is_controlled(const struct lc_call *call) {
+    return budget.share > 0 && call->thread->sites_known != NULL && call->fn < LC_FN_COUNT &&
+           call->entry->ra != 0;
+}
+
+static void control(struct lc_thread *t, uint64_t now) {
+    if (budget.run_ticks == 0)
+        measure_ticks();
+    if (now - t->window_ticks >= budget.window_ticks)
+        judge_window(t, now);
+}
+
+static void step_if_due(struct lc_call *call) {
+    struct lc_thread *t = call->thread;
+    struct lc_site *site = lc_site_find(t->sites_known, call->fn, call->entry->ra);
+    if (site == NULL || !site->due)
+        return;
+    site->due = false;
+    if (can_step(site))
+        next_step(t, site, call->entry);
+}
+
+LC_COLD void lc_budget_rare(struct lc_call *call, uint64_t ticks) {
+    struct lc_thread *t = call->thread;
+    if (budget.rare_most_ticks != 0 && ticks > budget.rare_most_ticks) {
+        t->interrupted_ticks += ticks - budget.rare_most_ticks;
+        ticks = budget.rare_most_ticks;
+    }
+    add_cost(t, call->entry, call->fn, ticks, true);
+    if (is_controlled(call)) {
+        control(t, call->begin);
+        step_if_due(call);
+    }
+}
+
+LC_COLD bool lc_budget_samples_rarer(struct lc_thread *t) {
+    uint64_t now = lc_ticks(), since = now - t->sampling_since;
+    if (budget.share == 0)
+        return false;
+    if (budget.run_ticks == 0)
+        measure_ticks();
+    if (since < WINDOWS_OF_SAMPLES * budget.window_ticks)
+        return false;
+    uint64_t late = t->counts.sampling_ticks - t->sampling_before;
+    bool first = t->sampling_since == 0;
+    t->sampling_since = now;
+    t->sampling_before = t->counts.sampling_ticks;
+    return !first && above(SAMPLING_PART * budget.share, late, since) && is_used_up(t, now);
+}
+
 /* The samples of a group are complete: they stand for all calls since the last one. */
-static void end_group(struct lc_thread *t, uint64_t now) {
+static void end_group(struct lc_thread *t) {
     uint64_t n = t->sample_calls + LC_SAMPLE_GROUP;
     t->counts.sampled_calls += n;
     t->counts.call_ticks += t->group_ticks * n / (LC_SAMPLE_GROUP - 1);
     t->group_ticks = 0;
+}
+
+static void next_group(struct lc_thread *t, uint64_t now) {
     /* at first often, so that short runs have samples */
     uint32_t every = t->sample_calls < LC_SAMPLE_EVERY / 2 ? t->sample_calls * 2 : LC_SAMPLE_EVERY;
+    if (t->steps_due) /* sites that are to be measured with less detail are looked for */
+        every = 4 * LC_SAMPLE_GROUP;
     every = every * 3 / 4 + (uint32_t)(lc_hash_key(now) >> 40) % (every / 2);
     t->until_sample = (int32_t)every;
     t->sample_calls = every;
@@ -243,10 +328,14 @@ LC_COLD void lc_sample_end_cold(struct lc_call *call) {
     t->usual_ticks = t->usual_ticks == 0 ? cost : (t->usual_ticks * 15 + cost) / 16 + 1;
     t->group_ticks += cost;
     add_cost(t, call->entry, call->fn, cost * t->sample_calls / (LC_SAMPLE_GROUP - 1), false);
+    bool controlled = is_controlled(call);
+    if (controlled)
+        step_if_due(call);
     if (t->until_sample > 1 - LC_SAMPLE_GROUP)
         return;
-    end_group(t, now);
-    if (budget.share > 0 && t->sites_known != NULL && call->fn < LC_FN_COUNT &&
-        call->entry->ra != 0)
-        control(call, now);
+    end_group(t);
+    t->until_sample = (int32_t)t->sample_calls;
+    if (controlled)
+        control(t, now);
+    next_group(t, now);
 }

@@ -7,10 +7,11 @@
  * which is measured once at the start. Rare work (new call paths, communicators) is stamped
  * whenever it happens: lc_path_counts.own_ticks.
  *
- * Budget: where the cost of a thread is above the budget both of late and since its begin, the call
- * site that costs most is measured with less detail (reduced.h): call paths merged, or calls
- * counted where that suffices, else the caller alone. A run is taken to last LC_BUDGET_RUN_S at
- * least, so that what a program does at its start changes nothing. */
+ * Budget: where the cost of a thread is above the budget of late, and near to it since its begin,
+ * the call sites that cost most are measured with less detail (reduced.h): call paths merged, or
+ * calls counted where that suffices, else the caller alone; and samples are taken less often where
+ * it is they that cost. A run is taken to last LC_BUDGET_RUN_S at least, so that what a program
+ * does at its start changes nothing. */
 #ifndef LC_MEASURE_CALLPATH_BUDGET_H
 #define LC_MEASURE_CALLPATH_BUDGET_H
 
@@ -22,7 +23,7 @@
 #include "measure/callpath/reduced.h"
 #include "measure/core/thread.h"
 
-enum { LC_SAMPLE_FIRST = 16, LC_SAMPLE_EVERY = 1024, LC_SAMPLE_GROUP = 8, LC_BUDGET_RUN_S = 5 };
+enum { LC_SAMPLE_FIRST = 16, LC_SAMPLE_EVERY = 1024, LC_SAMPLE_GROUP = 8, LC_BUDGET_RUN_S = 1 };
 
 /* A step that was taken; of all threads. */
 struct lc_budget_step {
@@ -41,6 +42,10 @@ const struct lc_budget_step *lc_budget_steps(uint32_t *n);
 
 /* Rare work at a call, after it was added to own_ticks. */
 void lc_budget_rare(struct lc_call *call, uint64_t ticks);
+
+/* Are samples of the code between events to be taken less often than until now? Judged at most
+ * once in some 50 ms. */
+bool lc_budget_samples_rarer(struct lc_thread *t);
 
 /* The cold half of lc_sample_begin: the stamps of a call that is measured, and when the next one
  * is. */

@@ -39,7 +39,7 @@ struct lc_site {
     uint32_t fn;
     uint8_t detail;              /* enum lc_detail */
     uint8_t n_merged;            /* its entries */
-    bool tried;                  /* in vain, by budget.c */
+    bool tried, due;             /* a step in vain; one at its next call: by budget.c */
     struct lc_state_row *row;    /* where calls are counted; NULL: they are measured */
     uint64_t n_counted;          /* calls */
     struct lc_merged *merged;    /* entries */

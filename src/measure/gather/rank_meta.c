@@ -186,6 +186,9 @@ void lc_meta_rank_fill(struct lc_meta_rank *own) {
         lc_path_counts_add(&own->paths, &t->counts);
     for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
         own->paths.counted += lc_sites_counted(t);
+    for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
+        if (t->samples_rarer > own->samples_rarer)
+            own->samples_rarer = t->samples_rarer;
     fill_steps(own);
     lc_groups_get(&own->groups);
     const struct lc_path_counts *n = &own->paths;
@@ -328,6 +331,23 @@ static void put_step_text(struct lc_strbuf *out, const struct lc_meta_step *step
     lc_json_put(out, text);
 }
 
+static void put_samples_rarer(struct lc_strbuf *out, const struct lc_meta_rank *all, int n,
+                              const char *before) {
+    uint32_t most = 0, ranks = 0;
+    char text[128];
+    for (int i = 0; i < n; i++) {
+        most = all[i].samples_rarer > most ? all[i].samples_rarer : most;
+        ranks += all[i].samples_rarer > 0;
+    }
+    if (most == 0)
+        return;
+    snprintf(text, sizeof text, "samples between calls were taken up to %u times less often", most);
+    lc_strbuf_printf(out, "%s{\"how\": \"rarer samples\", \"times\": %u, \"ranks\": %u, \"text\": ",
+                     before, most, ranks);
+    lc_json_put(out, text);
+    lc_strbuf_putc(out, '}');
+}
+
 /* The end of "overhead": the budget, and what was left out to stay within it. */
 static void put_budget(struct lc_strbuf *out, const struct lc_meta_rank *all, int n,
                        const struct lc_meta_rank *sum) {
@@ -336,7 +356,10 @@ static void put_budget(struct lc_strbuf *out, const struct lc_meta_rank *all, in
     uint32_t ranks[LC_META_STEPS], n_steps = join_steps(all, n, steps, ranks);
     if (lc_budget_share() > 0)
         lc_strbuf_printf(out, ", \"budget\": %.6g", lc_budget_share());
-    if (n_steps == 0) {
+    bool rarer = false;
+    for (int i = 0; i < n; i++)
+        rarer = rarer || all[i].samples_rarer > 0;
+    if (n_steps == 0 && !rarer) {
         lc_strbuf_putc(out, '}');
         return;
     }
@@ -351,6 +374,7 @@ static void put_budget(struct lc_strbuf *out, const struct lc_meta_rank *all, in
         put_step_text(out, &steps[k]);
         lc_strbuf_putc(out, '}');
     }
+    put_samples_rarer(out, all, n, n_steps > 0 ? ", " : "");
     lc_strbuf_puts(out, "]}");
 }
 

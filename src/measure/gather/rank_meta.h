@@ -34,6 +34,7 @@ struct lc_meta_rank {
     int32_t required_level, provided_level;
     struct lc_meta_step steps[LC_META_STEPS];
     uint32_t n_steps, steps_left_out;
+    uint32_t samples_rarer; /* by the budget: so many times, of the thread with most; 0: no */
     struct lc_grid grid;
     struct lc_groups groups;
     uint32_t tsc;

@@ -16,6 +16,7 @@
 #include "measure/core/core_options.h"
 #include "measure/clocks/own_work.h"
 #include "measure/core/attached.h"
+#include "measure/callpath/budget.h"
 #include "measure/callpath/entry.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/sample_nodes.h"
@@ -192,13 +193,24 @@ void lc_samples_thread_new(struct lc_thread *t) {
     t->sample_head = &heads[number];
 }
 
-static uint64_t least_period(const struct lc_sampler *s) {
-    return s->switches.high ? period_ns * PERIODS_SWITCHING : period_ns;
+static uint64_t least_period(const struct lc_thread *t, const struct lc_sampler *s) {
+    uint64_t periods = s->switches.high ? PERIODS_SWITCHING : 1;
+    return period_ns * (periods > t->samples_rarer ? periods : t->samples_rarer);
+}
+
+static void fit_budget(struct lc_thread *t) {
+    uint32_t rarer = t->samples_rarer == 0 ? 1 : t->samples_rarer;
+    if (rarer < PERIODS_MOST && lc_budget_samples_rarer(t))
+        t->samples_rarer = rarer * 2;
 }
 
 /* Where the time between two events is so long that its samples have no room, the ring grows; then
  * there are enough with fewer. */
-static bool fit_ring(struct lc_sampler *s, uint64_t *period, uint64_t *bytes) {
+static bool fit_ring(struct lc_sampler *s, uint64_t least, uint64_t *period, uint64_t *bytes) {
+    if (*period < least) {
+        *period = least;
+        return true;
+    }
     s->how_often += s->full ? 4 : -1;
     if (s->full && *bytes < RING_MOST && s->fast.bytes == s->asked_bytes) {
         *bytes *= 2;
@@ -208,7 +220,7 @@ static bool fit_ring(struct lc_sampler *s, uint64_t *period, uint64_t *bytes) {
         return false;
     uint64_t other = s->how_often > 0 ? *period * 2 : *period / 2;
     s->how_often = 0;
-    if (other < least_period(s) || other > period_ns * PERIODS_MOST)
+    if (other < least || other > period_ns * PERIODS_MOST)
         return false;
     *period = other;
     return true;
@@ -254,7 +266,7 @@ static void fit_switches(struct lc_thread *t, struct lc_sampler *s) {
     close_all(s);
     if (!s->switches.high)
         open_others(s, stack_bytes);
-    reopen(t, s, least_period(s), stack_bytes, bytes);
+    reopen(t, s, least_period(t, s), stack_bytes, bytes);
 }
 
 static void adapt(struct lc_thread *t, struct lc_sampler *s) {
@@ -262,9 +274,10 @@ static void adapt(struct lc_thread *t, struct lc_sampler *s) {
         give_up(t, s);
         return;
     }
-    uint64_t period = s->period_ns, bytes = s->fast.bytes;
+    fit_budget(t);
+    uint64_t period = s->period_ns, bytes = s->fast.bytes, least = least_period(t, s);
     uint32_t stack_bytes = s->fast.stack_bytes;
-    bool other_ring = fit_ring(s, &period, &bytes), other_stack = fit_stack(s, &stack_bytes);
+    bool other_ring = fit_ring(s, least, &period, &bytes), other_stack = fit_stack(s, &stack_bytes);
     if (!other_ring && !other_stack && s->n_samples < SAME_PERIOD) {
         fit_switches(t, s);
         return;

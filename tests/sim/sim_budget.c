@@ -1,0 +1,101 @@
+/* Programs whose calls cost the tool much, in virtual time. What a run takes between MPI_Init and
+ * MPI_Finalize is printed: "took NS".
+ *
+ *   sim-budget calls ROUNDS NS     a round works for NS and makes 12 calls from three call paths,
+ *                                  eight of which may be counted only
+ *   sim-budget paths ROUNDS NS     a round works for NS and makes a call on a path of its own
+ *   sim-budget start ROUNDS NS     64 such paths first, then rounds of work and one call
+ *   sim-budget messages ROUNDS NS  a round works for NS and sends two messages to itself
+ *   sim-budget work ROUNDS NS      a round works for NS, then comes a barrier
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void sim_work(uint64_t ns);
+uint64_t sim_true_clock(void);
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static volatile int sink;
+
+NOINLINE static void message(void) {
+    int in = 1, out;
+    MPI_Sendrecv(&in, 1, MPI_INT, 0, 1, &out, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    sink = out;
+}
+
+NOINLINE static void shared(void) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    sink = (int)MPI_Wtime();
+    message();
+}
+
+NOINLINE static void first(void) {
+    shared();
+    sink = 1;
+}
+NOINLINE static void second(void) {
+    shared();
+    sink = 2;
+}
+NOINLINE static void third(void) {
+    shared();
+    sink = 3;
+}
+
+/* The bits of `path` say who calls whom. */
+NOINLINE static void descend(unsigned path, int depth);
+NOINLINE static void left(unsigned path, int depth) {
+    descend(path, depth);
+    sink = 1;
+}
+NOINLINE static void right(unsigned path, int depth) {
+    descend(path, depth);
+    sink = 2;
+}
+NOINLINE static void descend(unsigned path, int depth) {
+    if (depth == 0)
+        message();
+    else if (path & 1)
+        left(path >> 1, depth - 1);
+    else
+        right(path >> 1, depth - 1);
+    sink = 3;
+}
+
+static void iterate(const char *what, unsigned round, uint64_t ns) {
+    enum { DEPTH = 14 };
+    sim_work(ns);
+    if (strcmp(what, "calls") == 0) {
+        first();
+        second();
+        third();
+        first();
+    } else if (strcmp(what, "paths") == 0) {
+        descend(round, DEPTH);
+    } else if (strcmp(what, "messages") == 0) {
+        message();
+        message();
+    } else {
+        MPI_Barrier(MPI_COMM_SELF);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc < 4)
+        return 2;
+    MPI_Init(&argc, &argv);
+    uint64_t begin = sim_true_clock(), ns = strtoull(argv[3], NULL, 10);
+    unsigned rounds = (unsigned)atoi(argv[2]);
+    for (unsigned i = 0; strcmp(argv[1], "start") == 0 && i < 64; i++)
+        descend(i, 6);
+    for (unsigned i = 0; i < rounds; i++)
+        iterate(argv[1], i, ns);
+    printf("took %llu\n", (unsigned long long)(sim_true_clock() - begin));
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,100 @@
+"""What the tool costs and what it says of it, in virtual time: sim_budget.py LATECOMER SIM-MPIRUN SIM-BUDGET
+
+Each stamp and each lock of the tool takes a fixed time (sim-mpirun --tool-cost), so what a run costs is the difference to the bare one. It stays within
+the budget of 5 % (of a second at least) where less detail makes calls or samples cheaper, in short runs as in long ones; what is told is what is lost,
+within 10 %; what was left out is said, and so is it where nothing is left to leave out."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from patience import patience  # noqa: E402
+
+BUDGET, LEAST_S, TOLD_WITHIN = 0.05, 1.0, 0.10
+found = []
+
+
+def check(what, right, *more):
+    if not right:
+        found.append(f"{what}: {' '.join(str(m) for m in more)[:1500]}")
+
+
+def took(line, root):
+    """Seconds between MPI_Init and MPI_Finalize."""
+    done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "TMPDIR": str(root)}, timeout=patience(60), check=False,
+                          stdin=subprocess.DEVNULL)
+    words = done.stdout.split()
+    if done.returncode != 0 or len(words) != 2:
+        sys.exit(f"{' '.join(map(str, line))}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return int(words[1]) * 1e-9
+
+
+class Case:
+    """A program bare and measured."""
+
+    def __init__(self, root, what, rounds, ns, cost, *options):
+        latecomer, mpirun, program = (Path(argument).absolute() for argument in sys.argv[1:4])
+        self.name = " ".join([what, str(rounds), str(ns), *options])
+        directory = Path(root) / self.name.replace(" ", "_")
+        simulation, command = [mpirun, "-n", "1", "--tool-cost", cost], [program, what, str(rounds), str(ns)]
+        self.bare_s = took([*simulation, *command], root)
+        self.lost_s = took([*simulation, latecomer, "-q", "run", "-o", directory, *options, "--", *command], root) - self.bare_s
+        self.result = json.loads(self.show(latecomer, "--json", directory))
+        self.text = " ".join(self.show(latecomer, "--full", directory).split())
+        self.overhead = self.result["meta"]["overhead"]
+        self.told_s = self.overhead["total_s"]
+        self.reduced = {(step.get("function"), step["how"]) for step in self.overhead.get("reduced", [])}
+        for step in self.overhead.get("reduced", []):
+            self.check("each step is said", step["text"] in self.text, step)
+        print(f"{self.name}: lost {self.lost_s:.4f} s of {self.bare_s:.2f} s ({self.lost_s / self.bare_s:.2%}), told {self.told_s:.4f} s, {self.reduced}")
+
+    @staticmethod
+    def show(latecomer, *words):
+        return subprocess.run([latecomer, "show", *words], capture_output=True, text=True, check=True, timeout=patience(60)).stdout
+
+    def check(self, what, right, *more):
+        check(f"{self.name}: {what}", right, *more)
+
+    def holds(self):
+        self.check("above the budget", self.lost_s <= BUDGET * max(self.bare_s, LEAST_S), self.lost_s, self.bare_s, self.overhead)
+        self.check("says that it takes more", "the tool itself took" not in self.text, self.text)
+
+    def tells(self):
+        self.check("told is not lost", abs(self.told_s - self.lost_s) <= TOLD_WITHIN * self.lost_s, self.told_s, self.lost_s, self.overhead)
+
+    def took_steps(self, *steps):
+        self.check("steps", self.reduced == set(steps), self.reduced)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="lcbudg-") as root:
+        for rounds in (1000, 3000, 10000, 30000):  # 0.3 s to 9 s
+            calls = Case(root, "calls", rounds, 300000, "1000:0", "--sample=off")
+            calls.holds()
+            calls.tells()
+            if rounds > 1000:
+                calls.check("steps", calls.reduced >= {("MPI_Wtime", "counted"), ("MPI_Comm_rank", "counted")}, calls.reduced)
+        paths = Case(root, "paths", 5000, 500000, "1000:20000", "--sample=off")
+        paths.holds()
+        paths.tells()
+        start = Case(root, "start", 3000, 1000000, "1000:60000", "--sample=off")
+        start.holds()
+        start.took_steps()
+        samples = Case(root, "work", 300, 10000000, "0:500000", "--sample=500")
+        samples.holds()
+        samples.took_steps((None, "rarer samples"))
+        messages = Case(root, "messages", 20000, 50000, "2000:0", "--sample=off")
+        messages.check("nothing is left to leave out, and nobody says so", "the tool itself took" in messages.text, messages.text)
+        messages.tells()
+        within = Case(root, "calls", 5000, 1200000, "1000:0", "--sample=off")
+        within.holds()
+        within.tells()
+        within.took_steps()
+    print("\n".join(found) or "all as it should be")
+    return 1 if found else 0
+
+
+sys.exit(main())
