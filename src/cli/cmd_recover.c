@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "run/control.h"
 #include "run/experiment.h"
+#include "symbols/debug_server.h"
 #include "trace/names.h"
 
 enum { KEY_HANDLES = 256, KEY_CALLPATH, KEY_FILTER };
@@ -92,6 +93,7 @@ int lc_cmd_recover(int argc, char **argv) {
         return code;
     if (settings.dir == NULL)
         lc_cli_usage("recover: no directory given: give that of a killed experiment");
+    lc_debug_server_allow();
     if (lc_control_is_running(settings.dir)) {
         lc_complain("%s: the run is still in progress: use `latecomer dump %s` for a snapshot",
                     settings.dir, settings.dir);

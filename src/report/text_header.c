@@ -291,9 +291,13 @@ static void print_unnamed(const struct lc_text *text, bool at_length) {
     if (own)
         lc_strbuf_puts(&line, " compile with -g and do not strip");
     if (named > 0)
-        lc_strbuf_printf(&line, "%s install%s%s from the debug archive of the distribution",
+        lc_strbuf_printf(&line,
+                         "%s install%s%s from the debug archive of the distribution, or run with "
+                         "DEBUGINFOD_URLS=https://debuginfod.elfutils.org",
                          own ? "; or" : "", lc_strbuf_get(&packages),
                          named > MOST_PACKAGES ? ", .." : "");
+    if (json_is_true(json_object_get(text->meta, "debuginfod_gave_up")))
+        lc_strbuf_puts(&line, " (a server of DEBUGINFOD_URLS did not answer in time)");
     warn(text, lc_strbuf_get(&line));
     lc_strbuf_free(&line);
     lc_strbuf_free(&packages);

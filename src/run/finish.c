@@ -22,6 +22,7 @@
 #include "run/run_meta.h"
 #include "run/run.h"
 #include "run/write_traces.h"
+#include "symbols/debug_server.h"
 
 enum {
     STEP_MS = 5,
@@ -223,6 +224,7 @@ static void end_well(struct lc_run *run) {
         lc_run_mark_saved(run);
         return;
     }
+    lc_debug_server_allow();
     json_t *meta = lc_meta_end(run, without_mpi ? "exit" : "MPI_Finalize", true);
     enum lc_err err = lc_experiment_finish(run->dir.path, meta, false);
     json_decref(meta);

@@ -22,6 +22,7 @@
 #include "run/sample_table.h"
 #include "run/sampled.h"
 #include "run/what_if_errors.h"
+#include "symbols/debug_server.h"
 #include "symbols/symbols.h"
 #include "run/system.h"
 #include "run/tree.h"
@@ -518,6 +519,8 @@ static enum lc_err describe(struct converter *c, json_t *meta) {
     }
     json_object_set_new(meta, "missing_symbols", missing);
     json_object_set_new(meta, "missing_lines", no_lines);
+    if (lc_debug_server_gave_up())
+        json_object_set_new(meta, "debuginfod_gave_up", json_true());
     describe_programs(c, meta);
     if (c->sampled.n_samples > 0)
         json_object_set_new(meta, "samples", json_integer((json_int_t)c->sampled.n_samples));

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/lookup.h"
 #include "base/mem.h"
+#include "symbols/debug_server.h"
 
 struct function {
     uint64_t begin, end; /* end == begin: the symbol has no size */
@@ -75,15 +76,30 @@ static bool is_beside(const char *file, const char *debug_file) {
     return found;
 }
 
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* Of the C library nobody asks for lines, and its functions are those that it exports. */
+static int ask_server(Dwfl_Module *handle, const char *name, char **found) {
+    const unsigned char *build_id;
+    GElf_Addr address;
+    int length = dwfl_module_build_id(handle, &build_id, &address);
+    return lc_c_library(base_name(name)) ? -1 : lc_debug_server_find(build_id, length, found);
+}
+
 /* As dwfl_standard_find_debuginfo, which for a file without debug information loads a client of the
- * network and all that it needs (10 ms), though there are no look-ups in the network. */
+ * network and all that it needs (10 ms), though nobody has named a server. */
 static int find_debuginfo(Dwfl_Module *handle, void **user, const char *name, Dwarf_Addr base,
                           const char *file, const char *debug_file, GElf_Word checksum,
                           char **found) {
     int fd =
         dwfl_build_id_find_debuginfo(handle, user, name, base, file, debug_file, checksum, found);
-    if (fd >= 0 || file == NULL || !is_beside(file, debug_file))
+    if (fd >= 0 || file == NULL)
         return fd;
+    if (!is_beside(file, debug_file))
+        return ask_server(handle, name, found);
     return dwfl_standard_find_debuginfo(handle, user, name, base, file, debug_file, checksum,
                                         found);
 }
@@ -97,7 +113,7 @@ static const Dwfl_Callbacks callbacks = {
 
 enum lc_err lc_symbols_new(struct lc_symbols **symbols) {
     *symbols = NULL;
-    unsetenv("DEBUGINFOD_URLS"); /* no look-ups in the network */
+    lc_debug_server_init();
     LC_TRY(lc_alloc(symbols, 1, sizeof **symbols));
     (*symbols)->cxx = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
     if ((*symbols)->cxx != NULL)
@@ -182,11 +198,6 @@ static bool same_build(Dwfl_Module *handle, const char *build_id) {
             return false;
     }
     return true;
-}
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
 }
 
 /* Found when symbols were looked for. */
