@@ -12,12 +12,14 @@
 #include <unistd.h>
 
 #include "base/asan_options.h"
+#include "base/given_options.h"
 #include "base/timer.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/parents_file.h"
 #include "base/strbuf.h"
 #include "run/run.h"
+#include "run/run_options.h"
 
 #ifndef LC_LIBDIR
 #define LC_LIBDIR "lib"
@@ -94,8 +96,8 @@ static void set_asan_options(void) {
 static void set_environment(const struct lc_run *run, pid_t parent) {
     set_preloads(run);
     set_asan_options();
-    if (run->openmp != NULL)
-        setenv("KMP_WARNINGS", "0", 0); /* libgomp has none of its hints (omp_set_nested, ..) */
+    if (run->openmp != NULL && getenv("KMP_WARNINGS") == NULL)
+        lc_run_option_give("KMP_WARNINGS", "0"); /* libgomp has none of its hints */
     set_or_unset("LATECOMER_LIBGOMP", run->native_openmp ? "1" : NULL);
     set_or_unset("LATECOMER_OPENMP_TASKS", run->makes_tasks ? "1" : NULL);
     set_or_unset("LATECOMER_OPENMP_BIND", run->binding.bind);
@@ -112,6 +114,12 @@ static void set_environment(const struct lc_run *run, pid_t parent) {
         unsetenv("LATECOMER_ALONE");
 }
 
+/* Nothing of ours is loaded that would take it back. */
+static void leave_environment(void) {
+    lc_given_options_take_back();
+    unsetenv("LATECOMER_WHAT_IF_PLACES");
+}
+
 /* In the new process: never returns. */
 static void become_program(const struct lc_run *run, pid_t parent,
                            const struct sigaction *old_chld) {
@@ -121,6 +129,8 @@ static void become_program(const struct lc_run *run, pid_t parent,
         _exit(128 + SIGKILL);
     if (run->measure)
         set_environment(run, parent);
+    else
+        leave_environment();
     sigaction(SIGCHLD, old_chld, NULL);
     sigprocmask(SIG_SETMASK, &run->mask, NULL);
     execvp(run->argv[0], run->argv);

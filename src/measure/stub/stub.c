@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/asan_options.h"
+#include "base/given_options.h"
 #include "base/parents_file.h"
 #include "job/mpi_flavour.h"
 #include "measure/gomp_entries.h"
@@ -196,16 +197,11 @@ static void clean_environment(void) {
                                        "LATECOMER_BELL",           "LATECOMER_ALONE",
                                        "LATECOMER_OPENMP_LIBRARY", "LATECOMER_OPENMP_BIND",
                                        "LATECOMER_OPENMP_PLACES",  "LATECOMER_WHAT_IF_PLACES",
-                                       "LATECOMER_LIBGOMP",        "LATECOMER_OPENMP_TASKS"};
+                                       "LATECOMER_LIBGOMP",        "LATECOMER_OPENMP_TASKS",
+                                       "LATECOMER_SAMPLE_FILTERED"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         unsetenv(ours[i]);
-    const char *given = getenv("LATECOMER_GIVEN"); /* options of the command line */
-    char *list = given != NULL ? strdup(given) : NULL, *save = NULL;
-    for (char *name = list != NULL ? strtok_r(list, ":", &save) : NULL; name != NULL;
-         name = strtok_r(NULL, ":", &save))
-        unsetenv(name);
-    free(list);
-    unsetenv("LATECOMER_GIVEN");
+    lc_given_options_take_back();
 }
 
 static bool core_path(const char *flavour, char *path, size_t bytes) {

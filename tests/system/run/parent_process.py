@@ -71,6 +71,9 @@ def test_static():
     done = run([STATIC])
     check(done.returncode == 5 and done.stdout == "static\n", str(done))
     check(len(ours(done)) == 1 and "statically" in done.stderr, done.stderr)
+    env = dict(ENV, ASAN_OPTIONS="color=never")
+    done = run(["--sample=off", "--what-if=main=2", STATIC, "environment"], env=env)
+    check(done.stdout == run([STATIC, "environment"], bare=True, env=env).stdout, f"environment: {done.stdout}")
     check(os.listdir(".") == [], f"left behind: {os.listdir('.')}")
 
 
