@@ -102,6 +102,7 @@ struct lc_core {
     bool start_stopped;
     bool multiple; /* MPI_THREAD_MULTIPLE: locks are needed */
     bool initialised, finalized, forked;
+    bool filtered_before; /* system calls were filtered when MPI_Init ended (seccomp) */
     /* all ranks are measured with the same options: collective work of our own is allowed */
     bool agreed;
     bool several_nodes; /* while agreed: not all ranks share memory */

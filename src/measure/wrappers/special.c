@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -75,8 +76,29 @@ static bool asking_ends_persistent(void) {
     return !flag || waited.MPI_SOURCE != 0;
 }
 
+static bool calls_are_filtered(void) {
+    enum { FILTER = 2 };
+    return prctl(PR_GET_SECCOMP) == FILTER;
+}
+
+/* A program that filters its system calls since MPI_Init may have forbidden one that MPI needs for
+ * messages of more than a few KiB (process_vm_readv), and MPI may end it then, though its own
+ * messages are small. So ours are left away, and the parents save what each rank has. */
+static void give_up_if_filtered(void) {
+    int since_init = !lc_core.filtered_before && calls_are_filtered(), any = 0;
+    if (!lc_core.agreed || lc_core.size == 1 ||
+        lc_real.Allreduce(&since_init, &any, 1, MPI_INT, MPI_MAX, lc_core.comm) != MPI_SUCCESS ||
+        !any)
+        return;
+    lc_core.agreed = false;
+    if (lc_core.rank == 0)
+        lc_say_once("the program filters its system calls (seccomp): the critical path and what "
+                    "waits cost are left out");
+}
+
 void lc_job_begin(struct lc_call *call) {
     struct lc_state_header *h = lc_core.state;
+    lc_core.filtered_before = calls_are_filtered();
     lc_core.init_ticks = call->end;
     lc_real.Comm_rank(MPI_COMM_WORLD, &lc_core.rank);
     lc_real.Comm_size(MPI_COMM_WORLD, &lc_core.size);
@@ -140,6 +162,7 @@ void lc_job_end(struct lc_call *call) {
     struct lc_thread *t = call->thread;
     if (lc_omp_attached.book_open != NULL)
         lc_omp_attached.book_open();
+    give_up_if_filtered();
     lc_hook_finalize(call);
     if (lc_omp_attached.book_spans != NULL)
         lc_omp_attached.book_spans();

@@ -124,9 +124,10 @@ static void change_everything(void) {
     prctl(PR_SET_DUMPABLE, 0);
 }
 
-/* What the tool would use after MPI_Init, and MPI not. */
+/* What the tool would use after MPI_Init, and MPI not, or for long messages only. */
 static void filter_calls(void) {
-    static const unsigned refused[] = {SYS_perf_event_open, SYS_memfd_create, SYS_flock};
+    static const unsigned refused[] = {SYS_perf_event_open, SYS_memfd_create, SYS_flock,
+                                       SYS_process_vm_readv, SYS_process_vm_writev};
     enum { N = sizeof refused / sizeof *refused };
     struct sock_filter code[2 * N + 2] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};

@@ -83,10 +83,17 @@ def rows_of_habits(ws):
     makefile.write_text(f"all: run\nrun:\n\t@{program}\n.PHONY: all run\n")
     wrappers = ["env", "A=b", "nice", "-n", "1", "ionice", "-c", "3", "setarch", "-R", "stdbuf", "-oL", "timeout", "100", "nohup", "setsid", "-w",
                 "taskset", "-a", hex(sum(1 << cpu for cpu in os.sched_getaffinity(0))), "sh", "-c", 'exec "$@"', "sh", program]
+    shared = ws.root / "lock"
+    shared.touch()
+    more_wrappers = ["perl", "-e", "exec @ARGV", "flock", "-s", str(shared), "chrt", "-o", "0", "numactl", "--localalloc", "prlimit", "--core=0", program]
     spawned = "import os, sys; sys.exit(os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)[1]))"
     child = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:], close_fds=False, start_new_session=True).returncode)"
     return {
         "a chain of wrappers": (wrappers, ()),
+        "a chain of other wrappers": (more_wrappers, ()),
+        "another name": (["bash", "-c", 'exec -a solver "$0"', program], ()),
+        "a terminal of its own": (["script", "-qefc", f"exec {program}", "/dev/null"], ()),
+        "a child of perl": (["perl", "-e", "exit(system(@ARGV) >> 8)", program], ()),
         "make": (["make", "-s", "-j2", "-f", str(makefile)], ()),
         "xargs": (["sh", "-c", f"echo word | xargs {program}"], ()),
         "in the background of a shell": (["sh", "-c", f"{program} & wait $!"], ()),
@@ -106,6 +113,9 @@ def rows_in_namespace(ws):
     wait_for_asked = f"while [ ! -e {path}.asked ]; do sleep 0.05; done"
     text = f"{program} after={path} &\n{wait_for_asked}\n{' '.join(IN_NAMESPACE)} {program} version\n> {path}\nwait $!"
     return {"another process asks for the version in a name space of its own": ([script(ws.root / "apart", text)], ()),
+            "name spaces of a container": (["unshare", "--mount", "--ipc", "--uts", "--cgroup", program], ()),
+            "a name space of users": (["unshare", "--user", "--map-root-user", program], (), (), 1),
+            "chroot": (["chroot", "/", program], ()),
             "the program has a /proc of its own": ([*IN_NAMESPACE, "--mount-proc", program], (), (), 1)}
 
 
@@ -118,6 +128,7 @@ def says_why(ws):
     if FLAVOUR == "mpich":  # ranks of another user than mpirun's do not start with Open MPI 4
         command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program]
         rows_of["another user"] = command, "`latecomer run` cannot be reached"
+        rows_of["another user by su"] = ["su", "-s", "/bin/sh", "nobody", "-c", program], "`latecomer run` cannot be reached"
     for number, (name, (command, reason)) in enumerate(rows_of.items()):
         bare, measured = run(ws, command), run(ws, command, ws.tool(directory=f"why{number}"))
         check(f"{name}: bare {bare.status}, measured {measured.status}", bare.status == measured.status)
