@@ -131,6 +131,10 @@ def overhead():
     yield Source("overhead.python", "overhead", 3, 0, 30, (Row("caller", "ns", None, "mpi4py, Python functions 8 deep: a call, calling function alone"),
                                                            Row("full", "ns", None, "mpi4py, Python functions 8 deep: a call, full call paths")),
                  ("{python}", "{root}/tests/bench/overhead/python.py", "{build}", "--runs", "5"))
+    for flavour in FLAVOURS:
+        yield Source(f"overhead.short_threads.{flavour}", "overhead", 5, int(flavour == "openmpi"), 10,
+                     (Row("times", "times", at_most(2), "10,001 threads of one call each, one after the other, against the bare run"),),
+                     ("{python}", "{root}/tests/bench/overhead/short_threads.py", "{build}", flavour, "3"))
     yield Source("overhead.unknown_mpi", "overhead", 5, 1, 1, (Row("call", "ns", at_most(5), "a call of an MPI that cannot be measured: added"),),
                  ("{python}", "{root}/tests/bench/overhead/unknown_mpi.py", "{build}"))
     for app in ("abinit", "cp2k", "dolfinx", "freefem", "gpaw", "gromacs", "meep", "nwchem", "nwchem-mpich", "openfoam", "quantum-espresso"):
