@@ -72,6 +72,7 @@ def rows(ws):
         "by name, every second call, with a layer": ([str(ws.root / "layered"), f"name={LIBRARY}"], ()),
         "by name, every second call, over messages": ([program, f"name={LIBRARY}"], ("--transport=mpi",)),
         "by name, in Python": ([PYTHON, str(SOURCE.with_name("by_name.py")), LIBRARY], ()),
+        "by name in a library that is bound deeply, as Julia does": ([str(ws.root / "deep"), LIBRARY], ()),
         "memory is locked": ([program, "lock"], ()),
         "memory is locked, with a trace": ([program, "lock"], ("--trace",)),
     }
@@ -139,12 +140,13 @@ def says_why(ws):
 
 
 def build(ws):
-    def compile_it(name, *words):
-        command = [f"mpicc.{FLAVOUR}", "-g", "-O1", "-fno-optimize-sibling-calls", "-o", str(ws.root / name), *map(str, words), "-ldl"]
+    def compile_it(name, *words, compiler=f"mpicc.{FLAVOUR}"):
+        command = [compiler, "-g", "-O1", "-fno-optimize-sibling-calls", "-o", str(ws.root / name), *map(str, words), "-ldl"]
         subprocess.run(command, check=True)
 
     shared, linked = ["-shared", "-fPIC"], [f"-L{ws.root}", f"-Wl,-rpath,{ws.root}"]
     compile_it("program", SOURCE)
+    compile_it("deep", SOURCE.with_name("bound_deeply.c"), compiler="cc")
     compile_it("sanitized", SOURCE, "-fsanitize=address")
     compile_it("liblayer.so", LAYER, *shared)
     compile_it("libbyname.so", LAYER, "-DNEXT_BY_NAME", *shared)
