@@ -254,6 +254,21 @@ static bool inside(const struct lc_coll_part *coll, const struct lc_loc *loc,
            ((coll->flags & LC_COLL_RECEIVES) || a->latest.location == loc->id);
 }
 
+static enum lc_err give_part(struct lc_loc *loc, const struct lc_coll_part *coll,
+                             uint64_t instance) {
+    return lc_wait_arrived(
+        loc,
+        &(struct lc_arrival){.instance = instance, .call = coll->call, .kind = LC_ARRIVED_MEMBER});
+}
+
+/* A nonblocking operation of one group in which all wait for all: members may come long before they
+ * wait, so the replay has to know of each when it came. */
+static bool gathers_parts(const struct window *w, const struct lc_coll_part *coll,
+                          const struct lc_aggregate *a) {
+    return coll->klass == LC_COLL_NONBLOCKING && w->trace->comms[coll->comm].n_remote == 0 &&
+           (a->kind == LC_KIND_BARRIER || a->kind == LC_KIND_N2N);
+}
+
 static enum lc_err judge_member(struct window *w, const struct lc_part *part, uint64_t instance,
                                 uint32_t rank) {
     struct lc_loc *loc = &w->trace->locs[part->loc];
@@ -274,8 +289,13 @@ static enum lc_err judge_member(struct window *w, const struct lc_part *part, ui
         int64_t *end = &w->sync_end[instance - w->begin];
         if (coll->klass != LC_COLL_NONBLOCKING && inside(coll, loc, a) && coll->end < *end)
             *end = coll->end;
-        if (receives && latest->location != LC_NONE && latest->rank != rank)
+        bool for_all = gathers_parts(w, coll, a);
+        if (for_all && receives)
+            coll->flags |= LC_COLL_FOR_ALL;
+        if (receives && latest->location != LC_NONE && (for_all || latest->rank != rank))
             LC_TRY(set_cause(loc, part->coll, latest, NULL, instance));
+        if (for_all && (coll->flags & LC_COLL_SENDS || a->kind == LC_KIND_BARRIER))
+            return give_part(loc, coll, instance);
     } else if (a->kind == LC_KIND_12N) {
         if (receives && rank != root && a->root.location != LC_NONE)
             LC_TRY(set_cause(loc, part->coll, &a->root, NULL, instance));
@@ -283,9 +303,7 @@ static enum lc_err judge_member(struct window *w, const struct lc_part *part, ui
         if (receives && rank == root && a->earliest.location != LC_NONE)
             LC_TRY(set_cause(loc, part->coll, &a->earliest, &a->latest, instance));
         else if (rank != root)
-            return lc_wait_arrived(loc, &(struct lc_arrival){.instance = instance,
-                                                             .call = coll->call,
-                                                             .kind = LC_ARRIVED_MEMBER});
+            return give_part(loc, coll, instance);
     }
     return LC_OK;
 }

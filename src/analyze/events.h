@@ -68,7 +68,13 @@ enum lc_sync_kind { /* how members wait for each other */
                     LC_KIND_IO,
                     LC_KIND_NEIGHBOR
 };
-enum { LC_COLL_SENDS = 1, LC_COLL_RECEIVES = 2, LC_COLL_KNOWN = 4, LC_COLL_JUDGED = 8 };
+enum {
+    LC_COLL_SENDS = 1,
+    LC_COLL_RECEIVES = 2,
+    LC_COLL_KNOWN = 4,
+    LC_COLL_JUDGED = 8,
+    LC_COLL_FOR_ALL = 16
+};
 
 /* The part of one member in a collective operation. */
 struct lc_coll_part {

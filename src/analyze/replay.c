@@ -50,7 +50,7 @@ static double new_time(const struct lc_replay_front *front, int64_t at, double s
     return front->now + (double)(at - front->at) - (saved - front->saved);
 }
 
-/* A member of a reduction gives its part. */
+/* A member gives its part. */
 static void give(struct lc_replay *replay, const struct lc_replay_saved *saved, uint32_t step) {
     const struct lc_replay_step *s = &replay->all[step];
     double now = new_time(&replay->fronts[s->location], s->start, saved[step].start);

@@ -4,8 +4,9 @@
  *   blocking  a location cannot go on before its cause does something (lc_wait with
  *             LC_WAIT_BLOCKS): in the replay it goes on when its cause has come, members of
  *             barriers and N-to-N operations when all have
- *   arrival   a message, a broadcast or parts of a reduction that were there before anybody
- *             waited for them (lc_arrival): in the replay they may come too late
+ *   arrival   a message, a broadcast, or parts of a reduction or of a nonblocking operation in
+ *             which all wait for all, that were there before anybody waited for them (lc_arrival):
+ *             in the replay they may come too late
  *   share     of the time between two transitions, the part that goes; negative: time is added
  *
  * Everything else keeps its duration, MPI calls without their waiting among it. Receivers that

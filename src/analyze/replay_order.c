@@ -2,8 +2,8 @@
  *
  * Nouns
  *   node    what is played together: an event, or all of a group that go on
- *   key     what a node changes or reads: where a location is, a message on its way, the parts of a
- *           reduction
+ *   key     what a node changes or reads: where a location is, a message on its way, the parts that
+ *           an operation gathers
  *   touch   a node and one of its keys; those of a key are in order by their place: at a location
  *           by the calls, whose order the instant does not tell (a message may be received and
  *           passed on in no time by the trace's clock)

@@ -10,7 +10,7 @@ struct lc_replay_step {
     int64_t start, end, release; /* an arrival: end = start, release before */
     uint64_t group;              /* all with the same one wait for each other */
     uint32_t location, cause;
-    uint32_t slot; /* members of reductions and their root: the same; LC_NONE: others */
+    uint32_t slot; /* who gives parts and who needs all of them: the same; LC_NONE: others */
     uint32_t at;   /* members, arrivals: the transition with which its call begins */
     uint8_t kind;  /* enum lc_replay_step_kind */
     bool by_message;
@@ -80,7 +80,7 @@ struct lc_replay {
     size_t n_events;
     struct lc_replay_front *fronts; /* per location */
     double *sent;                   /* per step: the new time of its release */
-    double *met;                    /* per slot: when the last member of a reduction came */
+    double *met;                    /* per slot: when the last part was given */
     size_t n_slots;
     double *until;    /* per step: saved until its release */
     uint32_t *before; /* per step: lc_released_by.cnode */

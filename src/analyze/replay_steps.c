@@ -50,18 +50,18 @@ static void add_step(struct lc_replay *replay, struct lc_replay_step step) {
 static struct lc_replay_step step_of(const struct lc_loc *loc, const struct lc_arrival *a) {
     const struct lc_mpi_call *call = &loc->calls[a->call];
     int64_t enter = loc->time[call->enter], leave = loc->time[call->leave];
-    bool reduction = a->kind == LC_ARRIVED_MEMBER || a->kind == LC_ARRIVED_ALL;
-    bool waited = !reduction && a->release > enter; /* for this one, too */
+    bool of_parts = a->kind == LC_ARRIVED_MEMBER || a->kind == LC_ARRIVED_ALL;
+    bool waited = !of_parts && a->release > enter; /* for this one, too */
     return (struct lc_replay_step){.start = enter,
                                    .end = !waited              ? enter
                                           : a->release < leave ? a->release
                                                                : leave,
-                                   .release = reduction ? enter : a->release,
-                                   .group = reduction ? a->instance + LC_REPLAY_FIRST_INSTANCE
-                                                      : LC_REPLAY_NO_GROUP,
+                                   .release = of_parts ? enter : a->release,
+                                   .group = of_parts ? a->instance + LC_REPLAY_FIRST_INSTANCE
+                                                     : LC_REPLAY_NO_GROUP,
                                    .location = loc->id,
-                                   .cause = reduction ? loc->id : a->cause,
-                                   .slot = reduction ? 0 : LC_NONE,
+                                   .cause = of_parts ? loc->id : a->cause,
+                                   .slot = of_parts ? 0 : LC_NONE,
                                    .at = call->enter,
                                    .kind = waited                         ? LC_REPLAY_BLOCKED
                                            : a->kind == LC_ARRIVED_MEMBER ? LC_REPLAY_MEMBER
@@ -119,7 +119,8 @@ static enum lc_err list_steps(struct lc_replay *replay, size_t n) {
         size_t first = replay->n_steps;
         for (size_t k = 0; k < loc->n_waits; k++) {
             const struct lc_wait *w = &loc->waits[k];
-            bool is_slot = w->kind == LC_WAIT_N21 && !replay->partial;
+            bool is_slot =
+                (w->kind == LC_WAIT_N21 || w->flags & LC_WAIT_FOR_ALL) && !replay->partial;
             if (blocks(w))
                 add_step(replay, (struct lc_replay_step){
                                      .start = w->start,
@@ -303,7 +304,7 @@ static uint64_t slot_key(const void *steps, uint32_t index, int level) {
     return level == 0 ? s->group : s->slot;
 }
 
-/* One for each reduction. */
+/* One for each operation that parts are given to. */
 static enum lc_err number_slots(struct lc_replay *replay) {
     uint32_t *order = NULL;
     uint64_t last = LC_REPLAY_NO_GROUP;

@@ -90,7 +90,8 @@ static struct candidate judge_coll(const struct call_view *v, uint32_t index, bo
     if (blocking && coll->kind == LC_KIND_N21)
         cause++;
     c.wait.instance = cause->instance;
-    c.wait.flags = nonblocking ? LC_WAIT_NONBLOCKING : 0;
+    c.wait.flags = (nonblocking ? LC_WAIT_NONBLOCKING : 0) |
+                   (coll->flags & LC_COLL_FOR_ALL ? LC_WAIT_FOR_ALL : 0);
     set_wait(&c, &cause->by, nonblocking ? v->enter : coll->begin,
              nonblocking ? v->leave : coll->end);
     return c;
@@ -170,7 +171,7 @@ static enum lc_err note_arrival(struct lc_loc *loc, const struct lc_mpi_call *ca
                                  .cause = c->wait.cause & 0x3fffffffu,
                                  .kind = LC_ARRIVED_DATA};
     bool known = c->possible && c->ticks <= 0 && c->wait.end != 0;
-    if (known && c->wait.kind == LC_WAIT_N21) {
+    if (known && (c->wait.kind == LC_WAIT_N21 || c->wait.flags & LC_WAIT_FOR_ALL)) {
         arrival.instance = c->wait.instance;
         arrival.kind = LC_ARRIVED_ALL;
         return lc_wait_arrived(loc, &arrival);

@@ -46,7 +46,8 @@ enum { /* lc_wait.flags */
        LC_WAIT_WO_SAME = 8,
        LC_WAIT_WO_DIFFERENT = 16, /* ls in wrong order */
        LC_WAIT_NO_BYTES = 32,     /* ls, lr: the message has none */
-       LC_WAIT_NONBLOCKING = 64   /* in a nonblocking collective operation */
+       LC_WAIT_NONBLOCKING = 64,  /* in a nonblocking collective operation */
+       LC_WAIT_FOR_ALL = 128      /* .. in which all wait for all: members say when they come */
 };
 
 /* One wait state (docs/definitions/wait-states.md#21-what-a-wait-state-is): the location is blocked
@@ -81,18 +82,19 @@ static inline int64_t lc_wait_ticks(const struct lc_wait *w) {
 enum lc_arrival_kind {
     LC_ARRIVED_MESSAGE, /* a message was there before the call needed it */
     LC_ARRIVED_DATA,    /* data of a root or neighbour, a post or complete, the release of a lock */
-    LC_ARRIVED_MEMBER,  /* this location gave its part to a reduction and went on */
-    LC_ARRIVED_ALL      /* this is its root, and came last */
+    LC_ARRIVED_MEMBER,  /* this location gave its part to a reduction, or to a nonblocking operation
+                         * in which all wait for all, and went on */
+    LC_ARRIVED_ALL      /* this call needs all parts, and nobody came later */
 };
 
 /* A dependence for which nobody waited, or which came while the call waited for a later one. */
 struct lc_arrival {
     union {
         int64_t release;   /* u: before the call began, or later than that */
-        uint64_t instance; /* of a reduction */
+        uint64_t instance; /* of the operation that parts are given to */
     };
     uint32_t call;
-    uint32_t cause : 30; /* location; reductions: not used */
+    uint32_t cause : 30; /* location; where parts are given: not used */
     uint32_t kind : 2;   /* enum lc_arrival_kind */
 };
 

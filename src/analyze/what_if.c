@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/what_if_spec.h"
 
+/* Once for each call path, however often the name stands in it. */
 static bool apply(const struct lc_trace *trace, const struct lc_what_if_term *term, double *gain) {
     bool found = false;
     for (uint32_t c = 0; c < trace->n_cnodes; c++) {
@@ -14,10 +15,12 @@ static bool apply(const struct lc_trace *trace, const struct lc_what_if_term *te
         if (!lc_what_if_means(term, region->name, region->mangled))
             continue;
         found = true;
-        for (uint32_t i = c; i <= trace->cnodes[c].last;
-             i++) /* outer ones come first: inner ones replace them */
-            if (!trace->regions[trace->cnodes[i].region].mpi)
-                gain[i] = 1 - term->factor;
+        for (uint32_t last = trace->cnodes[c].last;; c++) {
+            if (!trace->regions[trace->cnodes[c].region].mpi)
+                gain[c] = 1 - (1 - gain[c]) * term->factor;
+            if (c == last)
+                break;
+        }
     }
     return found;
 }

@@ -2,9 +2,9 @@
  * trace forwards.
  *
  * SPEC is one scenario of base/what_if_spec.h. A factor applies to the time of the function or
- * region and of what it calls, MPI calls excepted (of nested ones with a factor the innermost
- * counts); mpi=0 leaves of MPI calls only their waiting. Everything else keeps its duration; who
- * waits for whom is found anew (replay.h). */
+ * region and of what it calls, MPI calls excepted; inside of several with a factor all of them
+ * count, as in the clocks of `latecomer run`. mpi=0 leaves of MPI calls only their waiting.
+ * Everything else keeps its duration; who waits for whom is found anew (replay.h). */
 #ifndef LC_ANALYZE_WHAT_IF_H
 #define LC_ANALYZE_WHAT_IF_H
 

@@ -7,16 +7,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "system" / "analysis"))
 import oracle  # noqa: E402
+import truth  # noqa: E402
 
 FROM_ROOT, TO_ROOT = ("Bcast", "Scatter"), ("Reduce", "Gather")  # only the root sends, or receives
 
 
 class LoggedTrace(oracle.Trace):
-    """One location a rank."""
+    """A location is a thread that calls MPI."""
 
     def __init__(self, run, times):  # without an archive, so without oracle.Trace's own
         self.times = times  # path -> rank -> seconds
-        self.run, self.n, self.resolution = run, run.ranks, 10 ** 9
+        self.run, self.n, self.resolution = run, len(run.calls), 10 ** 9
         self.visits = defaultdict(lambda: [0] * self.n)
         self.counts = {}
         self.of = {}  # call of the log -> call of the oracle
@@ -36,8 +37,8 @@ class LoggedTrace(oracle.Trace):
     def _call(self, call, index):
         made = oracle.Call(call.place, call.path, call.function.lower(), True, call.begin, index)
         made.lv, made.before = call.end, call.before
-        if call.function in ("MPI_Init", "MPI_Finalize"):
-            made.lv = call.begin + round(1e9 * self.times[call.key].get(call.rank, 0))
+        if call.function in truth.ENDS:
+            made.lv = call.begin + round(1e9 * self.times[call.key].get(call.place, 0))
         self.of[call] = made
         for depth in range(1, len(call.path) + 1):
             self.visits[call.path[:depth]][call.place] += 1
@@ -65,8 +66,9 @@ class LoggedTrace(oracle.Trace):
             nonblocking = call.function == f"MPI_I{kind.lower()}"
             sent = kind not in FROM_ROOT or rank == root
             received = rank == root if kind in TO_ROOT else kind not in FROM_ROOT or rank != root
-            members[rank] = oracle.Member(rank, me, "CREATE_HANDLE" if create else kind.upper(), root, int(sent), int(received), nonblocking, self.of[call],
-                                          self.of[call], call.begin, call.end)  # of nonblocking ones the call that completes comes later
+            of_root = meeting[root][2].place if root in meeting else None
+            members[rank] = oracle.Member(call.place, me, "CREATE_HANDLE" if create else kind.upper(), of_root, int(sent), int(received), nonblocking,
+                                          self.of[call], self.of[call], call.begin, call.end)  # of nonblocking ones the call that completes comes later
         operation = oracle.Operation(sorted(members.values(), key=lambda m: m.rank), len(members))
         for member in members.values():
             member.operation = operation
@@ -96,17 +98,17 @@ class LoggedTrace(oracle.Trace):
             made.completions.append(("nbc", member))
 
 
+def analysis(run, times):
+    return oracle.Analysis(LoggedTrace(run, times))
+
+
 def delay_costs(run, times):
     """(rank, call path) -> ns that waiting cost that began there, short-term and long-term, by the model `wait-first`."""
     costs = defaultdict(float)
-    for name, metric in metrics(run, times).items():
+    for name, metric in analysis(run, times).result()["metrics"].items():
         if name.startswith("delay_") and name.endswith("_waitfirst"):
             for path, row in metric["callpaths"].items():
                 for rank, seconds in enumerate(row):
                     costs[rank, path] += 1e9 * seconds
     return costs
 
-
-def metrics(run, times):
-    """Name -> {"unit", "callpaths": {path: values by rank}} of an analysis."""
-    return oracle.Analysis(LoggedTrace(run, times)).result()["metrics"]

@@ -1,12 +1,14 @@
 /* Random programs with structure, which say what they did and when:
- * sim_random PHASES LOG [threads]
+ * sim_random PHASES LOG [threads|ordered]
  *
  * Phases (motifs) in loops, below random functions: stencils, rings, wavefronts, masters with
  * workers, collective operations of all kinds, on communicators of its own; with "threads" (and
- * MPI_THREAD_MULTIPLE) all of these in several threads at once. All ranks draw the same program
- * from a seed; how long they work they draw apart. PHASES says what runs: 7 are all phases of
- * seed 7, 7:2 is only one of them, 7,8,9:0 are several programs one after the other; the name of
- * a motif is 100 of these.
+ * MPI_THREAD_MULTIPLE) all of these in several threads at once; with "ordered" no times change who
+ * waits for whom, nor to which function they belong: no masters, no synchronous sends, calls around
+ * all work. All ranks draw the same program from a seed;
+ * how long they work they draw apart, times the factors of SIM_RANDOM_FACTORS (NAME=FACTOR,..) for
+ * work in these functions. PHASES says what runs: 7 are all phases of seed 7, 7:2 is only one of
+ * them, 7,8,9:0 are several programs one after the other; the name of a motif is 100 of these.
  *
  * LOG.RANK has one line for each MPI call: C THREAD FUNCTION BEGIN END PATH, times by the clock.
  * PATH is every function from main, or the first one of the thread, to the caller of MPI:
@@ -36,7 +38,7 @@ enum { MOST_REQUESTS = 8, MOST_COMMS = 6, MOST_RANKS = 256, BUFFER = 20000, PHAS
 enum { MOST_THREADS = 3, MOST_FRAMES = 32, MOST_ACTIVATIONS = 4096, TAGS_OF_A_THREAD = 1000 };
 
 static int rank, size;
-static bool threaded;
+static bool threaded, ordered;
 static FILE *out;
 static int n_sends, n_requests, n_threads;
 
@@ -130,12 +132,50 @@ static void ends(const char *function) {
 /* A call of which nothing has to be said. */
 #define PLAIN(function, ...) (starts(), function(__VA_ARGS__), ends(#function))
 
+static bool is_inside(const char *function, size_t length) {
+    bool found = false;
+    for (int i = 0; i < depth && !found; i++)
+        found = strncmp(frames[i].function, function, length) == 0 &&
+                frames[i].function[length] == '\0';
+    return found;
+}
+
+/* Of this place in the program. */
+static double factor(void) {
+    double f = 1;
+    for (const char *at = getenv("SIM_RANDOM_FACTORS"); at != NULL && *at != '\0';) {
+        char *end;
+        size_t length = strcspn(at, "=");
+        double of = strtod(at + length + 1, &end);
+        f *= is_inside(at, length) ? of : 1;
+        at = end + (*end == ',');
+    }
+    return f;
+}
+
+static void nap(long ns) {
+    if (ns > 0)
+        nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}
+
+/* Between two calls of this function: its time certainly belongs to the functions that are open. */
+static void nap_between_calls(long ns) {
+    FRAME;
+    int me;
+    PLAIN(MPI_Comm_rank, MPI_COMM_WORLD, &me);
+    nap(ns);
+    PLAIN(MPI_Comm_rank, MPI_COMM_WORLD, &me);
+}
+
 /* Up to 200 us, sometimes ten times as long, sometimes nothing. */
 static void work(void) {
     uint32_t kind = draw(&own, 8);
     long ns = kind == 0 ? 0 : (long)draw(&own, kind == 1 ? 2000000 : 200000);
-    if (ns > 0)
-        nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+    ns = (long)((double)ns * factor());
+    if (ordered)
+        nap_between_calls(ns);
+    else
+        nap(ns);
 }
 
 /* ---- messages: each begins with who sent it, and its number ---- */
@@ -266,7 +306,7 @@ static void ring(struct comm *c) {
     FRAME;
     int bytes = some_bytes(), way = (int)draw(&common, 6), to = (c->me + 1) % c->n,
         from = (c->me + c->n - 1) % c->n;
-    bool synchronous = draw(&common, 3) == 0;
+    bool synchronous = draw(&common, 3) == 0 && !ordered;
     if (c->n < 2)
         return;
     work();
@@ -320,7 +360,7 @@ static void stencil(struct comm *c) {
 static void wavefront(struct comm *c) {
     FRAME;
     int bytes = some_bytes(), rows = 1 + (int)draw(&common, 3);
-    bool synchronous = draw(&common, 3) == 0;
+    bool synchronous = draw(&common, 3) == 0 && !ordered;
     for (int row = 0; row < rows; row++) {
         if (c->me > 0)
             receive_from(c, c->me - 1, 3);
@@ -334,7 +374,7 @@ static void master(struct comm *c) {
     FRAME;
     int tasks = c->n + (int)draw(&common, 4), bytes = some_bytes();
     int ask = 100 + 3 * c->masters++, task = ask + 1, end = ask + 2; /* tags, for each time */
-    if (c->n < 2)
+    if (c->n < 2 || ordered)
         return;
     if (c->me == 0) {
         for (int left = tasks, active = c->n - 1; active > 0; left--) {
@@ -652,6 +692,7 @@ int main(int argc, char **argv) {
     if (argc < 3)
         return 2;
     threaded = argc > 3 && strcmp(argv[3], "threads") == 0;
+    ordered = argc > 3 && strcmp(argv[3], "ordered") == 0;
     snprintf(name, sizeof name, "%s.%s", argv[2], number != NULL ? number : "0");
     out = fopen(name, "w");
     if (out == NULL)

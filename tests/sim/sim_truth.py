@@ -3,9 +3,10 @@ sim_truth.py LATECOMER SIM-MPIRUN SIM-RANDOM FIRST LAST [PROGRAMS [JOBS]]
 
 Seeds FIRST to LAST, PROGRAMS in one launch, JOBS launches at a time. For each launch: visits, times, wait states and who was late, per call path; who waited for
 whom and sent how much; the critical path by call path, its length also of what-if scenarios, and the factors, within 1 ns. Of every fifth a trace is written,
-too, and analysed: waiting, delay costs in both models, classification, the critical path and its indicators. Some are on 2 to 8 nodes, within the bounds that
-the result states; some have several threads a rank. Every fourth has a network that takes no time: with whom waiting began (costs.tsv) is exact there, but for
-what docs/clocks.md leaves out. What fails is made smaller, and printed as a line for FOUND."""
+too, and analysed: waiting, delay costs in both models, classification, the critical path and its indicators, the run time of a what-if scenario. Some are
+on 2 to 8 nodes, within the bounds that the result states, the analysis for its waiting alone; some have several threads a rank. Every fourth has a network that
+takes no time: with whom waiting began (costs.tsv) is exact there, but for what docs/clocks.md leaves out. What fails is made smaller, and printed as a line for
+FOUND."""
 import json
 import os
 import subprocess
@@ -20,11 +21,13 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent))
 import logged_trace  # noqa: E402
+import logged_what_if  # noqa: E402
 import truth  # noqa: E402
 from patience import patience  # noqa: E402
 
 FUNCTIONS = ("alpha", "beta", "gamma_rays", "ring", "stencil", "wavefront", "master", "collective", "send_to", "complete")  # of what-if scenarios
-ANALYSED = ("mpi_late", "mpi_wait", "mpi_barrier", "mpi_early", "mpi_mgmt", "mpi_finalize_wait", "delay", "critical", "non_critical", "intra", "inter")
+INDICATORS = ("critical", "non_critical", "intra", "inter")  # not of several threads: the log does not know where locations of further ones begin
+ANALYSED = ("mpi_late", "mpi_wait", "mpi_barrier", "mpi_early", "mpi_mgmt", "mpi_finalize_wait", "delay", *INDICATORS)
 POLLS = 50  # of the tool's own in a call between nodes, at 1 ns
 OWN_WORK_NS = 1000  # docs/clocks.md: shorter work of the tool at the end of a call is the program's
 PATH_ENTRIES = 64  # of the critical path that are kept apart
@@ -41,7 +44,6 @@ NODES = [["--node-latency", "20000", "--offset", "3000000", "--drift", "20000"],
          ["--node-latency", "50000", "--random", "--eager", "16384", "--buffer", "1000000", "--call", "0"],
          ["--node-latency", "100000", "--offset", "3000000", "--drift", "5000", "--wobble", "10000", "--shape", "tree", "--lazy"]]
 MOST_NODES = (2, 2, 4, 8)
-ENDS = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}  # in which the tool begins and ends
 METRICS = ["mpi_latesender", "mpi_latereceiver", "mpi_barrier_wait", "mpi_wait_nxn", "mpi_latebroadcast", "mpi_earlyreduce", "mpi_earlyscan",
            "mpi_mgmt_comm_wait", "mpi_finalize_wait"]
 
@@ -68,6 +70,12 @@ class Case(NamedTuple):
         first, second = (FUNCTIONS[self.seed * factor % len(FUNCTIONS)] for factor in (3, 7))
         return [[(first, 0.5)], [(second, 0)]]
 
+    def analysed_what_if(self, run):
+        """The scenario of `analyze`, which takes one: functions that the trace has, or a network that takes no time."""
+        names = sorted({name for call in run.all() for name in call.path[:-1]})
+        first, second = (names[self.seed * factor % len(names)] for factor in (3, 7))
+        return [(first, 0.5), *([("mpi", 0)] if self.seed % 4 == 1 else [(second, 0)] if second != first else [])]
+
     def list(self):
         return ",".join(f"{seed}:{phase}" for seed, phase in self.programs)
 
@@ -85,14 +93,15 @@ def case_of(first, last):
     """The launch of these seeds."""
     n = first // (last - first + 1)
     programs = tuple((seed, phase) for seed in range(first, last + 1) for phase in range(PHASES))
+    traced = n % 5 == 0
     if n % 7 == 3:
         nodes = MOST_NODES[n // 7 % len(MOST_NODES)]
-        return Case(first, programs, max(nodes, 2 + n % 4), ("--nodes", str(nodes), *NODES[n % len(NODES)]))
+        return Case(first, programs, max(nodes, 2 + n % 4), ("--nodes", str(nodes), *NODES[n % len(NODES)]), traced=traced)
     if n % 6 == 5:
-        return Case(first, programs, 2 + n % 2, tuple(NETWORKS[n // 2 % len(NETWORKS)]), threads=True)
+        return Case(first, programs, 2 + n % 2, tuple(NETWORKS[n // 2 % len(NETWORKS)]), threads=True, traced=traced)
     if n % 4 == 2:
-        return Case(first, programs, 2 + n // 4 % 4, FREE)
-    return Case(first, programs, 2 + n % 4, tuple(NETWORKS[n // 2 % len(NETWORKS)]), traced=n % 5 == 0)
+        return Case(first, programs, 2 + n // 4 % 4, FREE, traced=traced)
+    return Case(first, programs, 2 + n % 4, tuple(NETWORKS[n // 2 % len(NETWORKS)]), traced=traced)
 
 
 def measured(result, metric):
@@ -118,8 +127,8 @@ def differences(wanted, found, unit, tolerance, unsure=None):
                 yield f"{path} location {place}: {a} wanted, {b:g} measured"
 
 
-def member(exp, name):
-    with tarfile.open(exp / "profile.cubex") as archive:
+def member(exp, name, cubex="profile.cubex"):
+    with tarfile.open(exp / cubex) as archive:
         return archive.extractfile(name).read().decode()
 
 
@@ -135,6 +144,7 @@ class Measured(NamedTuple):
     costs: list
     pairs: list
     analysis: dict
+    what_if: dict  # of the analysis
     run: truth.Run
 
 
@@ -147,22 +157,28 @@ def measure(tools, case):
         options = ["--what-if", spec, *(["--trace", "--trace-handles"] if case.traced else [])]
         command = [mpirun, "-n", case.ranks, "--seed", case.seed, *case.words, latecomer, "run", "-q", *options, "-o", exp, "--", program, case.list(), log,
                    *(["threads"] if case.threads else [])]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=patience(60), env={**os.environ, "TMPDIR": root})
+        limit = patience(60 + case.ranks * len(case.programs) // 4)
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=limit, env={**os.environ, "TMPDIR": root})
         if done.returncode != 0 or done.stderr:
             return f"status {done.returncode}: {done.stderr[-500:]}"
 
         def show(*options):
-            shown = subprocess.run([latecomer, "show", "--json", *options, exp], capture_output=True, text=True, check=True, timeout=patience(60))
+            shown = subprocess.run([latecomer, "show", "--json", *options, exp], capture_output=True, text=True, check=True, timeout=limit)
             return json.loads(shown.stdout)
 
+        run, analysis, what_if = truth.Run(log, case.ranks), None, None
         if case.traced:
-            subprocess.run([latecomer, "-q", "analyze", "-n", "1", exp], capture_output=True, check=True, timeout=patience(60))
-        return Measured(show(), tsv(exp, "blame.tsv"), tsv(exp, "costs.tsv"), json.loads(member(exp, "pairs.json"))["rows"], show("--analysis") if case.traced else None, truth.Run(log, case.ranks))
+            spec = ",".join(f"{name}={factor}" for name, factor in case.analysed_what_if(run))
+            analyzed = subprocess.run([latecomer, "-q", "analyze", "-n", "1", "--what-if", spec, exp], capture_output=True, text=True, check=False,
+                                      timeout=patience(60))
+            if analyzed.returncode != 0:
+                return f"analyze --what-if {spec}: status {analyzed.returncode}: {analyzed.stderr[-500:]}"
+            analysis, what_if = show("--analysis"), json.loads(member(exp, "critical_path.json", "analysis.cubex"))["what_if"]
+        return Measured(show(), tsv(exp, "blame.tsv"), tsv(exp, "costs.tsv"), json.loads(member(exp, "pairs.json"))["rows"], analysis, what_if, run)
 
 
-def judge_waits(result, run, unsure, wobble_ns):
+def judge_waits(result, clocks, run, unsure, wobble_ns):
     """Within 1 ns, and the error of the clocks of several nodes per call."""
-    clocks = result["meta"].get("clock_sync", {"nodes": 1, "wait_error_s": 0})
     wanted, short = truth.waits(run, clocks["nodes"])
     visits, error = truth.visits(run), 2e9 * clocks["wait_error_s"] + wobble_ns
     for metric in METRICS:
@@ -255,9 +271,9 @@ def judge_profile(found, case):
     yield from judge_order(result["meta"], case.wobble_ns())
     visits = truth.visits(run)
     yield from (f"visits {line}" for line in differences(visits, of_mpi(measured(result, "visits")), 1, lambda path, place: 0))
-    yield from judge_waits(result, run, True, case.wobble_ns())
-    times = {path: row for path, row in measured(result, "time").items() if "/" in path and path.split("/")[-1] not in ENDS}
-    wanted = {path: row for path, row in truth.times(run).items() if path.split("/")[-1] not in ENDS}
+    yield from judge_waits(result, result["meta"]["clock_sync"], run, True, case.wobble_ns())
+    times = {path: row for path, row in measured(result, "time").items() if "/" in path and path.split("/")[-1] not in truth.ENDS}
+    wanted = {path: row for path, row in truth.times(run).items() if path.split("/")[-1] not in truth.ENDS}
     own = OWN_WORK_NS if result["meta"]["clock_sync"]["nodes"] > 1 else 0
     calls = max(map(len, run.calls))
     for line in differences(wanted, times, 1e9, lambda path, place: 1 + own * (visits[path][place] if path in visits else calls)):
@@ -268,14 +284,22 @@ def judge_profile(found, case):
     yield from judge_path(result, run, case)
 
 
-def judge_analysis(found):
-    """Waiting, delay costs and classification in both models, critical path and indicators."""
-    wanted = {name: metric for name, metric in logged_trace.metrics(found.run, measured(found.analysis, "time")).items() if name.startswith(ANALYSED)}
-    for name, metric in wanted.items():
+def judge_analysis(found, case):
+    """Waiting, delay costs and classification in both models, critical path and indicators, what-if; between nodes only waiting, within the error of the clocks."""
+    clocks = found.result["meta"]["clock_sync"]
+    if clocks["nodes"] > 1:
+        yield from judge_waits(found.analysis, clocks, found.run, False, case.wobble_ns())
+        return
+    wanted = logged_trace.analysis(found.run, measured(found.analysis, "time"))
+    for name, metric in wanted.result()["metrics"].items():
         rows = {path: dict(enumerate(row)) for path, row in metric["callpaths"].items()}
-        got = measured(found.analysis, name)
         largest = max((abs(value) for row in rows.values() for value in row.values()), default=0)
-        yield from (f"{name} {line}" for line in differences(rows, got, 1, lambda path, place, largest=largest: 1e-9 * largest + 1e-12))
+        if name.startswith(ANALYSED) and not (case.threads and name.startswith(INDICATORS)):
+            yield from (f"{name} {line}" for line in differences(rows, measured(found.analysis, name), 1, lambda path, place, largest=largest: 1e-9 * largest + 1e-12))
+    scenario, starts = case.analysed_what_if(found.run), 2 * (len(found.run.calls) - found.run.ranks)  # of further threads, ns
+    for key, ns in (("now_s", wanted.t.t1 - wanted.t.t0), ("then_s", logged_what_if.length(wanted, scenario))):
+        if abs(ns - 1e9 * found.what_if[key]) > 1 + starts:
+            yield f"what if {scenario}: {key} {ns / 1e9:.9f} wanted, {found.what_if[key]:.9f} measured"
 
 
 def judge(tools, case):
@@ -283,7 +307,7 @@ def judge(tools, case):
     found = measure(tools, case)
     if isinstance(found, str):
         return [found]
-    return [*judge_profile(found, case), *(f"analysis: {line}" for line in (judge_analysis(found) if case.traced else ()))]
+    return [*judge_profile(found, case), *(f"analysis: {line}" for line in (judge_analysis(found, case) if case.traced else ()))]
 
 
 def smallest(case, fails):

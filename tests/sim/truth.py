@@ -5,10 +5,21 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+ENDS = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}  # in which the tool begins and ends
 SHORT_NS = 1000  # docs/clocks.md: shorter sends do not look for the post of their receive; posts with wildcards are told of if they came so much later
 N2N = ("Allreduce", "Allgather", "Alltoall", "Reduce_scatter_block")
 KIND = {"Barrier": "mpi_barrier_wait", "Bcast": "mpi_latebroadcast", "Scatter": "mpi_latebroadcast", "Reduce": "mpi_earlyreduce", "Gather": "mpi_earlyreduce",
         "Scan": "mpi_earlyscan", "Exscan": "mpi_earlyscan", **dict.fromkeys(("Comm_split", "Comm_dup"), "mpi_mgmt_comm_wait"), **dict.fromkeys(N2N, "mpi_wait_nxn")}
+
+
+def once(function):
+    """Computed once for each run and further arguments."""
+    def found(run, *arguments):
+        key = (function.__name__, *arguments)
+        if key not in run.found:
+            run.found[key] = function(run, *arguments)
+        return run.found[key]
+    return found
 
 
 class Call:
@@ -45,7 +56,7 @@ class Run:
     """Calls of all locations, and who belongs to whom."""
 
     def __init__(self, log, ranks):
-        self.ranks = ranks
+        self.ranks, self.found = ranks, {}
         self.calls = []  # of each location, in the order of the result
         for rank in range(ranks):
             self.calls += read(f"{log}.{rank}", rank)
@@ -149,15 +160,12 @@ def table():
     return defaultdict(lambda: defaultdict(int))
 
 
+@once
 def all_waits(run, nodes=1):
     """(call, Wait) of each call that waited."""
-    for call in run.all():
-        found = wait_of(run, call, nodes)
-        if found is not None:
-            yield call, found
+    found = [(call, wait) for call in run.all() if (wait := wait_of(run, call, nodes)) is not None]
     last = last_of(calls[-1] for calls in run.masters)
-    for call in (calls[-1] for calls in run.masters):
-        yield call, Wait(min(last[0].begin, call.end) - call.begin, "mpi_finalize_wait", last)
+    return found + [(call, Wait(min(last[0].begin, call.end) - call.begin, "mpi_finalize_wait", last)) for call in (calls[-1] for calls in run.masters)]
 
 
 def waits(run, nodes=1):
@@ -236,22 +244,35 @@ def wait_of(run, call, nodes=1):
     return found
 
 
-def sources(run, call, sure):
-    """Calls whose beginning the end of this one depends on; sure: only those that are surely told."""
+def sources(run, call):
+    """(call whose beginning the end of this one depends on, whether that is surely told)"""
     for word, *rest in call.lines:
         if word == "R":
-            yield run.sends[int(rest[1]), rest[2]].call
+            yield run.sends[int(rest[1]), rest[2]].call, True
         send = run.send_that_ends(call, word, rest)
-        if send is not None and send.posted.begin < call.end:
-            if send.mode == "Ssend" or (send.posted.begin > call.begin and (is_sure(call, send) or not sure)):
-                yield send.posted
+        if send is not None and send.posted.begin < call.end and (send.mode == "Ssend" or send.posted.begin > call.begin):
+            yield send.posted, send.mode == "Ssend" or is_sure(call, send)
         if word in ("K", "E"):
             meeting = run.meeting(call, word, rest)
             kind, root, _, me = meeting[call.rank]
             for rank, (_, _, other, place) in meeting.items():
                 metric = KIND[kind]
                 if {"mpi_latebroadcast": rank == root, "mpi_earlyreduce": call.rank == root, "mpi_earlyscan": place < me}.get(metric, True):
-                    yield other
+                    yield other, True
+
+
+@once
+def edges(run):
+    """call -> its sources on other ranks, of all calls that have any"""
+    found = {call: [(source, surely) for source, surely in sources(run, call) if source.rank != call.rank] for call in run.all()}
+    return {call: of for call, of in found.items() if of}
+
+
+@once
+def moments(run):
+    """(time, whether the call ends, call) in order: what a clock must know"""
+    begun = [(call.begin, 0, call) for call in run.all()]
+    return sorted(begun + [(call.end, 1, call) for call in run.all() if call.function != "MPI_Finalize"], key=lambda m: m[:2])
 
 
 class Chain(tuple):
@@ -260,21 +281,29 @@ class Chain(tuple):
 
 
 def critical_path(run, sure=False, factors=()):
+    """As path_of; sure makes no difference where all edges are."""
+    return path_of(run, sure and not all(surely for of in edges(run).values() for _, surely in of), tuple(factors))
+
+
+@once
+def path_of(run, sure, factors):
     """(length of the longest chain of useful work, useful time of each place, the chain) by the logical clocks of docs/definitions/efficiency-factors.md; sure:
-    see sources; factors: (function, factor), a what-if scenario."""
+    only by edges that are; factors: (function, factor), a what-if scenario."""
     clock, useful, entered = [0] * len(run.calls), [0] * len(run.calls), {}
     chain, entered_chain = [None] * len(run.calls), {}
     ended = {}  # clock of a rank's first thread at the end of its last call
-    moments = [(call.begin, 0, call) for call in run.all()] + [(call.end, 1, call) for call in run.all() if call.function != "MPI_Finalize"]
-    for _, ends, call in sorted(moments, key=lambda m: m[:2]):
+    come_from = edges(run)
+    for _, ends, call in moments(run):
         p = call.place
         if ends:
             start = call is run.calls[p][0] and p == run.first[call.rank]  # of the measured interval
             clock[p] = 0 if start else entered[call]
-            for source in sources(run, call, sure) if not start else ():
-                if source.rank != call.rank and entered[source] >= clock[p] > entered[call] and entered_chain[source] is not chain[p]:
+            for source, surely in come_from.get(call, ()) if not start else ():
+                if sure and not surely:
+                    continue
+                if entered[source] >= clock[p] > entered[call] and entered_chain[source] is not chain[p]:
                     chain[p] = alike(chain[p])
-                if source.rank != call.rank and entered[source] > clock[p]:
+                if entered[source] > clock[p]:
                     clock[p], chain[p] = entered[source], entered_chain[source]
             if p == run.first[call.rank]:
                 ended[call.rank] = clock[p]

@@ -77,6 +77,8 @@ WHAT_IFS = [
     ("mpmd_partitions", "mesh=0.5", 0),
     ("mpmd_partitions", "mesh=3", -4),
     ("mpmd_partitions", "mesh=0.5,particles=0.5", 4),
+    ("mpmd_partitions", "main=0.5,particles=0.5", 6),    # both count, in any order
+    ("mpmd_partitions", "particles=0.5,main=0.5", 6),
     ("imbalance_static", "work=0.5", 1.25),
     ("imbalance_dynamic", "work=0.5", 1.25),
     ("imbalance_mixed", "work=2", -2.5),
