@@ -85,9 +85,6 @@ def seeds(tests):
     for compiler in ("gcc", "clang", "native"):
         base = f"openmp.random_many.{compiler}"
         kinds.append(t.drawn(base, 10, t.end_of(base, 2), pair))
-    kinds.append(t.drawn("sim.truth", 1000, t.end_of("sim.truth", 2), (*pair, "10", "2")))
-    kinds.append(t.drawn("sim.faults", 100, t.end_of("sim.faults", 3), (*pair, "1")))
-    kinds.append(t.drawn("sim.clocks", 100, t.end_of("sim.clocks", 2), pair))
     base = "analysis.root_causes.random_all"
     kinds.append(t.drawn(base, 50, t.end_of(base, 3), ("{scratch}", "{width}", "{width}", "{first}")))
     for base, width, end, new in (("analysis.other_paradigms_many", 40, 1, "{first}-{last}"), ("analysis.other_paradigms_ranks", 10, 2, "{first}-{last} 3"),
@@ -97,6 +94,13 @@ def seeds(tests):
         kinds.append(t.drawn(base, width, t.end_of(base, end), new.split()))
     kinds += [t.drawn(base, 1000, (), (), LC_TEST_SEED="{first}", LC_GOLDEN_DIR="build/release/golden") for base in DRAWING]
     return kinds
+
+
+def simulated(tests):
+    """On the simulated MPI a seed costs least: a part of its own, so that a slice tries many."""
+    t, pair = tests["release"], ("{first}", "{last}")
+    return [t.drawn("sim.truth", 2000, t.end_of("sim.truth", 2), (*pair, "10", "2")), t.drawn("sim.what_if", 100, t.end_of("sim.what_if", 2), pair),
+            t.drawn("sim.faults", 100, t.end_of("sim.faults", 3), (*pair, "1")), t.drawn("sim.clocks", 100, t.end_of("sim.clocks", 2), pair)]
 
 
 def real(tests):
@@ -166,6 +170,7 @@ def distributions(_):
 
 PARTS = {
     "seeds": Part((("release", "all"),), seeds),
+    "simulated": Part((("release", "all"),), simulated),
     "real": Part((("release", "all"),), real, loaded=True),
     "mutations": Part((), mutations),
     "fuzz": Part((("asan", "fuzz_cubex", "fuzz_records", "fuzz_left"),), fuzz),

@@ -2,7 +2,8 @@
 
 Place i is a rank and a number: of an MPI call (the program's or the tool's own) at which the rank is killed, aborts, gets an error, or its clock jumps; of a
 call of the system by the tool that fails; or of a turn of the program's parent that comes late. Nothing hangs; the run ends as it does bare; the result holds all
-calls that the program says it has made before a rank failed; where the tool's memory or the clock fails, the program goes on. Every STEP-th place is tried."""
+calls that the program says it has made before a rank failed; where the tool's memory or the clock fails, the program goes on and makes the calls that it makes
+bare. At every fourth turn of the kinds a trace is written, too, and what there is of it is analysed, or one line says why not. Every STEP-th place is tried."""
 import json
 import os
 import subprocess
@@ -20,7 +21,7 @@ from sim_truth import measured, of_mpi  # noqa: E402
 RANKS, SEED = 3, 4
 KINDS = ["kill", "abort", "error", "system", "step", "stall"]
 SYSTEM = ["mmap", "memfd_create", "ftruncate", "write"]
-CLASSES = [1, 5, 13, 15, 17]  # MPI_ERR_BUFFER, _COMM, _UNKNOWN, _OTHER, _INTERN of MPICH's mpi.h
+CLASSES = range(1, 20)  # of errors, from MPI_ERR_BUFFER to _REQUEST
 
 
 def place(i):
@@ -45,20 +46,40 @@ def logged(log, failed=None):
     return calls, before
 
 
-def judge(latecomer, mpirun, program, i):
+def totals(calls):
+    """path -> calls of all ranks together, which is the same in any order; but for MPI_Waitsome, which is called until all is complete."""
+    return {path: sum(of.values()) for path, of in calls.items() if not path.endswith("MPI_Waitsome")}
+
+
+def bare_calls(mpirun, program):
+    with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
+        log = Path(root) / "log"
+        subprocess.run(list(map(str, [mpirun, "-n", RANKS, program, SEED, log])), check=True, timeout=patience(60))
+        return totals(logged(log)[0])
+
+
+def analysed(latecomer, exp):
+    """What is wrong with the analysis of what there is of a trace."""
+    done = subprocess.run([latecomer, "-q", "analyze", "-n", "1", exp], capture_output=True, text=True, check=False, timeout=patience(60))
+    right = done.returncode == 0 or done.returncode == 1 and done.stderr.startswith("latecomer: ") and done.stderr.count("\n") == 1
+    return [] if right else [f"analyze: status {done.returncode}: {done.stderr[-500:]}"]
+
+
+def judge(latecomer, mpirun, program, i, bare):
     """Lines that say what is wrong with this place."""
     kind, value = place(i)
+    traced = i // len(KINDS) % 4 == 3
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         log, exp = Path(root) / "log", Path(root) / "exp"
-        command = [mpirun, "-n", RANKS, "--seed", i, f"--{kind}", value, latecomer, "run", "-o", exp, "--", program, SEED, log]
+        command = [mpirun, "-n", RANKS, "--seed", i, f"--{kind}", value, latecomer, "run", *(["--trace"] if traced else []), "-o", exp, "--", program, SEED, log]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=patience(60), env={**os.environ, "TMPDIR": root})
         told = f"status {done.returncode}: {done.stderr[-600:]}"
         expected = {"kill": {137, 0}, "abort": {9, 0}, "error": {0, *CLASSES}}.get(kind, {0})
         if done.returncode not in expected:
             return [told]
         calls, before = logged(log, int(value.split(":")[0]) if done.returncode != 0 else None)
-        if done.returncode == 0 and len(calls["main/MPI_Finalize"]) < RANKS:
-            return [f"the program did not come to its end: {told}"]
+        if done.returncode == 0 and totals(calls) != bare or done.stdout:
+            return [f"the program did not do what it does bare: {told}{done.stdout}"]
         shown = subprocess.run([latecomer, "show", "--json", exp], capture_output=True, text=True, check=False, timeout=patience(60))
         if shown.returncode != 0:
             some = "latecomer: " in done.stderr
@@ -73,15 +94,16 @@ def judge(latecomer, mpirun, program, i):
                 least, most, m = before[path][rank], calls[path][rank], float("nan") if rank in unknown else seen.get(path, {}).get(rank, 0)
                 if not least - lost <= m <= most + (done.returncode != 0) and not (m != m and ("not measured" in done.stderr or most == 0)):
                     wrong.append(f"{path} rank {rank}: {least} to {most} calls returned, {m:g} in the result")
-        return [*wrong[:3], told] if wrong else []
+        wrong = [*wrong[:3], *(analysed(latecomer, exp) if traced else [])]
+        return [*wrong, told] if wrong else []
 
 
 def main():
     latecomer, mpirun, program = (Path(argument).absolute() for argument in sys.argv[1:4])
     first, last, step = map(int, sys.argv[4:7])
-    failed, places = 0, range(first, last + 1, step)
+    failed, places, bare = 0, range(first, last + 1, step), bare_calls(mpirun, program)
     for i in places:
-        wrong = judge(latecomer, mpirun, program, i)
+        wrong = judge(latecomer, mpirun, program, i, bare)
         if wrong:
             failed += 1
             print(f"place {i}: --{' '.join(place(i))}\n  " + "\n  ".join(wrong))

@@ -1,8 +1,9 @@
-"""What calls cost between believed nodes: sim_nodes.py LATECOMER SIM-MPIRUN SIM-RANDOM NODES RANKS
+"""What calls cost between believed nodes: sim_nodes.py LATECOMER SIM-MPIRUN SIM-RANDOM NODES RANKS [SEED ..]
 
 Each motif of sim_random, 100 times, with and without the tool on the same network. Printed for each: calls, messages of the program and of the tool's own per
 call (without those of its start and end), and how much longer the program took for all calls: none waits for a message of the tool, which would take a
-latency between nodes. Edges that are late, forced or lost are counted in the result; where none is, the critical path is that of the program."""
+latency between nodes. Edges that are late, forced or lost are counted in the result; where none is, the critical path is that of the program.
+Then the random program of each SEED, with clocks of nodes that are apart and a network that is drawn: its result against the truth, as in sim_truth."""
 import json
 import os
 import subprocess
@@ -12,9 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent))
+import sim_truth  # noqa: E402
 import truth  # noqa: E402
 from patience import patience  # noqa: E402
-from sim_truth import ENDS  # noqa: E402
 
 MOTIFS = ("ring", "stencil", "wavefront", "master", "collective", "later")
 NODE_LATENCY_NS = 20000
@@ -35,7 +36,7 @@ class Launch:
                 sys.exit(f"{motif}: status {done.returncode}: {done.stderr[-500:]}")
             self.messages = int(tell.read_text(encoding="utf-8").split()[1])
             self.run = truth.Run(log, ranks)
-            self.calls = [[call for call in calls if call.function not in ENDS] for calls in self.run.calls]
+            self.calls = [[call for call in calls if call.function not in truth.ENDS] for calls in self.run.calls]
             self.result = None
             if tool:
                 shown = subprocess.run([latecomer, "show", "--json", exp], capture_output=True, text=True, check=True, timeout=patience(120))
@@ -51,7 +52,7 @@ def judge(tools, motif, nodes, ranks, ends):
     pop, path = tool.result["pop"], truth.critical_path(tool.run)[0] / 1e9
     told = " ".join(f"{name} {counters[name]}" for name in (*COUNTED, *LOST) if counters[name])
     print(f"{motif:10s} {n:6d} calls, messages per call {bare.messages / n:.2f} + {(tool.messages - bare.messages - ends) / n:.2f}, "
-          f"all calls together {1e-3 * longer:.3f} us longer; critical path {1e6 * (pop['critical_path_s'] - path):+.3f} us {told}")
+          f"all calls together {1e-3 * longer:.3f} us longer; critical path {1e6 * (pop['critical_path_s'] - path):+.3f} us {told}", flush=True)
     if longer > NODE_LATENCY_NS // 2:
         yield f"{motif}: calls waited for the tool, {longer} ns"
     yield from (f"{motif}: {name} {counters[name]}" for name in LOST if counters[name])
@@ -60,11 +61,26 @@ def judge(tools, motif, nodes, ranks, ends):
         yield f"{motif}: critical path {path:.9f} wanted, {pop['critical_path_s']:.9f} measured"
 
 
+def judge_random(tools, seed, nodes, ranks):
+    programs, words = tuple((seed, phase) for phase in range(sim_truth.PHASES)), sim_truth.NODES[seed % len(sim_truth.NODES)]
+    case = sim_truth.Case(seed, programs, ranks, ("--nodes", str(nodes), *words))
+    found = sim_truth.measure(tools, case)
+    if isinstance(found, str):
+        yield f"{case}: {found}"
+        return
+    counters = found.result["meta"]["piggyback"]
+    told = " ".join(f"{name} {counters[name]}" for name in (*COUNTED, *LOST) if counters[name])
+    print(f"seed {seed}: {sum(map(len, found.run.calls))} calls, critical path {found.result['pop']['critical_path_s']:.9f} s, "
+          f"{found.result['pop']['critical_path_error_s']:.9f} s too low at most {told}", flush=True)
+    yield from (f"{case}: {line}" for line in sim_truth.judge_profile(found, case))
+
+
 def main():
     tools = [Path(argument).absolute() for argument in sys.argv[1:4]]
     nodes, ranks = map(int, sys.argv[4:6])
     empty = [Launch(tools, "", nodes, ranks, tool).messages for tool in (True, False)]
     wrong = [line for motif in MOTIFS for line in judge(tools, motif, nodes, ranks, empty[0] - empty[1])]
+    wrong += [line for seed in map(int, sys.argv[6:]) for line in judge_random(tools, seed, nodes, ranks)]
     print("\n".join(wrong) or "no call waited, nothing was lost")
     return 1 if wrong else 0
 
