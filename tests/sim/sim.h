@@ -219,7 +219,8 @@ struct sim_request *sim_receive(uint64_t context, int source, int tag);
 struct sim_request *sim_receive_message(struct sim_message *message); /* of sim_take */
 /* The first that has arrived and fits, or NULL; take: nobody else gets it. */
 struct sim_message *sim_look(uint64_t context, int source, int tag, bool take);
-void sim_progress(void);                            /* the calling task is in an MPI call */
+void sim_progress(void);          /* the calling task is in an MPI call */
+extern void (*sim_deliver)(void); /* data of receives into memory of the process; NULL: none yet */
 bool sim_cancel(struct sim_request *request);       /* false: too late */
 void sim_request_free(struct sim_request *request); /* with its message; may still be under way */
 

@@ -175,6 +175,8 @@ struct sim_handle {
     MPI_Grequest_cancel_function *cancel;
     void *extra;
     struct sim_handle *next_freed;
+    bool posted, delivered; /* of a receive: among those whose data is to be delivered; it is */
+    struct sim_handle *next_posted, *previous_posted;
 };
 MPI_Request sim_request_handle(struct sim_handle *handle);
 struct sim_handle *sim_handle_of(MPI_Request request);

@@ -23,7 +23,41 @@ struct sim_handle *sim_handle_of(MPI_Request request) {
     return sim_object(&requests, request);
 }
 
+/* Receives whose data has not reached the program's buffers. It does so in any call of MPI after it
+ * has arrived, as where MPI itself makes progress: who looks at the memory sees it. */
+static struct sim_handle *posted;
+
+static void expect(struct sim_handle *h) {
+    h->posted = true;
+    h->previous_posted = NULL;
+    h->next_posted = posted;
+    if (posted != NULL)
+        posted->previous_posted = h;
+    posted = h;
+}
+
+static void expect_no_more(struct sim_handle *h) {
+    if (!h->posted)
+        return;
+    h->posted = false;
+    *(h->previous_posted != NULL ? &h->previous_posted->next_posted : &posted) = h->next_posted;
+    if (h->next_posted != NULL)
+        h->next_posted->previous_posted = h->previous_posted;
+}
+
+static void deliver_posted(void) {
+    for (struct sim_handle *h = posted, *next; h != NULL; h = next) {
+        next = h->next_posted;
+        if (h->request == NULL || !h->request->complete || h->request->cancelled)
+            continue;
+        sim_take_receive(h, MPI_STATUS_IGNORE);
+        h->delivered = true;
+        expect_no_more(h);
+    }
+}
+
 static void handle_free(struct sim_handle *h) {
+    expect_no_more(h);
     if (h->type != MPI_DATATYPE_NULL)
         sim_type_use(sim_type(h->type), -1);
     sim_collective_free(h->collective);
@@ -51,6 +85,7 @@ int sim_start_one(struct sim_handle *h) {
     h->active = true;
     h->ready = 0;
     h->request = NULL;
+    h->delivered = false;
     switch (h->use) {
     case SIM_USE_SEND:
         return h->parts > 0 ? MPI_SUCCESS : start_send(h);
@@ -58,6 +93,9 @@ int sim_start_one(struct sim_handle *h) {
         if (h->peer != MPI_PROC_NULL)
             h->request = sim_receive(h->stream != 0 ? h->stream : sim_context(h->comm, false),
                                      h->peer, h->tag);
+        if (h->request != NULL)
+            expect(h);
+        sim_deliver = deliver_posted;
         return MPI_SUCCESS;
     case SIM_USE_COLLECTIVE:
         return sim_collective_start(h);
@@ -121,7 +159,7 @@ int sim_take_receive(struct sim_handle *h, MPI_Status *status) {
         bytes = room;
         result = MPI_ERR_TRUNCATE;
     }
-    if (m != NULL)
+    if (m != NULL && !h->delivered)
         sim_unpack(m->data, bytes, h->data, h->count, t);
     if (status != MPI_STATUS_IGNORE) {
         sim_set_count(status, (long)bytes);
@@ -153,6 +191,7 @@ static void deliver_freed(void) {
 static int finish(struct sim_handle *h, MPI_Status *status) {
     int result = MPI_SUCCESS;
     bool cancelled = h->request != NULL && h->request->cancelled;
+    expect_no_more(h);
     deliver_freed();
     sim_empty_status(status);
     if (h->use == SIM_USE_GENERAL) {

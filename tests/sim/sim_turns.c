@@ -331,10 +331,14 @@ void sim_turn(void) {
     turn(false);
 }
 
+void (*sim_deliver)(void);
+
 void sim_wait_until(bool (*done)(void *), void *data) {
     self->polls = self->reads = 0;
     while (!done(data) && self != NULL)
         sim_yield(SIM_NEVER);
+    if (sim_deliver != NULL && self != NULL)
+        sim_deliver();
 }
 
 void sim_wake(struct sim_task *task, uint64_t at) {
@@ -428,6 +432,8 @@ int sim_enter(const char *where) {
     self->clock += sim_draw(sim->model.call_ns + 1);
     turn(self->missed > 0);
     sim_progress();
+    if (sim_deliver != NULL)
+        sim_deliver();
     return sim->model.n_faults > 0 ? fault_now() : 0;
 }
 
