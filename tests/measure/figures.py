@@ -81,6 +81,15 @@ def hot_path(flavour):
     return Source(f"overhead.{flavour}", "overhead", 7, 1, 40, rows, (*words, "--runs", "5"), ("--runs", "2"), 18)
 
 
+def over_messages(flavour):
+    """What OTF-CPT adds to the same operations (it receives a message of its own in each of them), with Open MPI on cores that were far apart."""
+    goals = {"pair": 340, "allreduce": 1340, "barrier": 1340, "bcast": 580, "waitall": 720}
+    rows = tuple(Row(f"near.{operation}.clocks-mpi", "ns", at_most(goal), f"{operation}, clocks over messages: added, near cores")
+                 for operation, goal in goals.items())
+    words = ("{python}", "{root}/tests/bench/overhead/overhead.py", "{build}", "--flavour", flavour, "--modes", "clocks-mpi", "--iterations", "50000")
+    return Source(f"overhead.messages.{flavour}", "overhead", 5, int(flavour == "openmpi"), 30, rows, (*words, "--runs", "5"), ("--runs", "2"), 14)
+
+
 def minima(flavour):
     """What Mao et al. 2014, 4.2, report of the extra statistics: less than 8 %."""
     words = ("{python}", "{root}/tests/bench/overhead/overhead.py", "{build}", "--flavour", flavour, "--modes", "no-minima,profile", "--iterations", "50000")
@@ -95,6 +104,7 @@ OPENMP = {"parallel": 150, "barrier": 120, "single": 120, "critical": 250, "task
 
 def overhead():
     yield from map(hot_path, FLAVOURS)
+    yield from map(over_messages, FLAVOURS)
     yield from map(minima, FLAVOURS)
     yield Source("overhead.openmp", "overhead", 7, 1, 15,
                  tuple(Row(name, "ns", at_most(ns), f"{name}: added by the profile") for name, ns in OPENMP.items()),
