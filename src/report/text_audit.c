@@ -167,8 +167,8 @@ static void print_pairing(const struct lc_text *text) {
         {"posts_unknown", "send did not learn at once when its receive was posted",
          "sends did not learn at once when their receive was posted"},
         {"edges_late",
-         "send learned too late what it had waited for: its clocks had already been passed on",
-         "sends learned too late what they had waited for: their clocks had already been passed "
+         "call learned too late what it had waited for: its clocks had already been passed on",
+         "calls learned too late what they had waited for: their clocks had already been passed "
          "on"},
     };
     const json_t *found = json_object_get(text->meta, "piggyback");

@@ -1,5 +1,6 @@
 /* The queue of events that cannot be processed yet. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,16 +28,23 @@ static uint32_t first, cap;
 static _Atomic uint32_t n_events; /* changed with the lock; relaxed: alone it orders nothing */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-enum { FIRST_CAP = 256, MERGE = 64 };
+enum { FIRST_CAP = 256, MERGE = 64, LAG = 512, CUT_STEP = 8, LEFT_BY_CUT = 64, CUT_STEPS = 16 };
 static uint32_t capacity = LC_BACKLOG_CAPACITY; /* a power of two */
-static uint64_t began;
+static uint32_t lag = LAG, cut_at = LC_BACKLOG_CAPACITY;
+static bool cutting;
+static _Atomic uint64_t oldest; /* lc_patience_ticks; changed with the lock, any thread looks */
 
 void lc_clk_backlog_init(void) {
     const char *text = lc_option("LATECOMER_TEST_BACKLOG");
     for (unsigned long wanted = text != NULL ? strtoul(text, NULL, 10) : LC_BACKLOG_CAPACITY;
          capacity > FIRST_CAP && capacity > wanted;)
         capacity /= 2;
-    began = lc_patience_ticks();
+    for (uint32_t i = 0; i < lc_clk.size; i++)
+        lc_clk.mixed |= i != lc_clk.rank && lc_clk.areas[i].head != NULL;
+    lag = capacity / 4 < LAG ? capacity / 4 : LAG;
+    /* Another length on each rank, at least half: where one cuts, the others catch up with it. */
+    uint32_t share = (lc_clk.rank * 2654435769u) >> 28;
+    cut_at = capacity / 2 + capacity / 2 / CUT_STEPS * share;
     events = malloc(FIRST_CAP * sizeof *events);
     cap = events != NULL ? FIRST_CAP : 0;
 }
@@ -47,6 +55,8 @@ static uint32_t count(void) {
 
 static void set_count(uint32_t n) {
     atomic_store_explicit(&n_events, n, memory_order_relaxed);
+    if (n > lc_clk.counts.events_most)
+        lc_clk.counts.events_most = n;
 }
 
 static struct event *at(uint32_t i) {
@@ -72,9 +82,15 @@ static void pop_and_run(void) {
     run(&e);
 }
 
+static void note_oldest(void) {
+    if (count() > 0)
+        atomic_store_explicit(&oldest, at(0)->since, memory_order_relaxed);
+}
+
 void lc_clk_backlog_work(void) {
     while (count() > 0 && is_ready(at(0)))
         pop_and_run();
+    note_oldest();
 }
 
 void lc_clk_backlog_force(void) {
@@ -108,6 +124,16 @@ static void make_room(void) {
         lc_clk_backlog_force();
         lc_clk_backlog_work();
     }
+}
+
+/* Some steps of a cut: the oldest events run with what has come, those behind them as they can. */
+static void cut(void) {
+    for (uint32_t i = 0; i < CUT_STEP && count() > LEFT_BY_CUT; i++) {
+        lc_clk_backlog_work();
+        if (count() > LEFT_BY_CUT)
+            lc_clk_backlog_force();
+    }
+    cutting = count() > LEFT_BY_CUT;
 }
 
 static void fill(struct event *e, const struct lc_event_type *type, struct lc_clk_thread *k,
@@ -145,6 +171,11 @@ static void do_locked(const struct lc_event_type *type, struct lc_clk_thread *k,
         return;
     fill(at(count()), type, k, call, data, bytes);
     set_count(count() + 1);
+    if (count() == 1)
+        note_oldest();
+    cutting |= count() >= cut_at;
+    if (lc_unlikely(cutting))
+        cut();
 }
 
 void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_thread *k,
@@ -166,16 +197,12 @@ uint32_t lc_clk_backlog_events(void) {
     return count();
 }
 
-uint32_t lc_clk_backlog_capacity(void) {
-    return capacity;
-}
-
-uint64_t lc_clk_backlog_began(void) {
-    return began;
+bool lc_clk_backlog_lags(void) {
+    return count() >= lag;
 }
 
 uint64_t lc_clk_backlog_oldest(void) {
-    return at(0)->since;
+    return atomic_load_explicit(&oldest, memory_order_relaxed);
 }
 
 void lc_clk_backlog_end(void) {

@@ -8,13 +8,13 @@
  * Nouns
  *   event     something that changes clocks, or publishes them to other ranks
  *   ready     an event whose input from other ranks has arrived
- *   forced    an event that ran before it was ready, because the queue is full or the run is over:
- *             its edge is added when its record arrives (edges_late), or counted as missing
+ *   forced    an event that ran before it was ready, in a cut or because the run is over: its edge
+ *             is added when its record arrives (edges_late), or counted as missing
+ *   cut       of a queue that is more than half full: all of its events run with what has come
  *
  * Invariants: an event depends only on what other ranks published in events that happened before
- * it, so some rank can always make progress. No call of the program waits for an event; from a half
- * full queue on it makes progress as long as there is any. The queue has a lock of its own, which
- * is taken before lc_clk.lock. */
+ * it, so some rank can always make progress. No call of the program waits for an event. The queue
+ * has a lock of its own, which is taken before lc_clk.lock. */
 #ifndef LC_MEASURE_CLOCKS_BACKLOG_H
 #define LC_MEASURE_CLOCKS_BACKLOG_H
 
@@ -70,11 +70,10 @@ void lc_clk_backlog_work(void);
 void lc_clk_backlog_force(void);
 /* Number of queued events; no lock needed. */
 uint32_t lc_clk_backlog_events(void);
-/* How many there may be; may be asked without the lock. */
-uint32_t lc_clk_backlog_capacity(void);
-/* When the queue was made (lc_patience_ticks). */
-uint64_t lc_clk_backlog_began(void);
-/* When the oldest event began (lc_patience_ticks); there is one. With the lock. */
+/* The queue is long: records come later than the program goes on. No lock needed. */
+bool lc_clk_backlog_lags(void);
+/* When the event began that was the oldest when the queue was worked off (lc_patience_ticks); there
+ * is one. No lock needed. */
 uint64_t lc_clk_backlog_oldest(void);
 /* Frees the queue; it is empty. With the lock. */
 void lc_clk_backlog_end(void);

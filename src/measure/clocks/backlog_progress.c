@@ -1,6 +1,6 @@
 #include "measure/clocks/backlog_progress.h"
 
-#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,23 +12,16 @@
 #include "measure/clocks/late_edges.h"
 #include "measure/clocks/packets.h"
 #include "measure/clocks/pending_replies.h"
+#include "measure/clocks/record_arrivals.h"
 #include "measure/clocks/shadow_collectives.h"
 #include "measure/clocks/turns.h"
 #include "piggyback/match.h"
 
-enum {
-    OLD_US = 100,
-    OLD_TURN_US = 1000,
-    SOME = 32,
-    LONG_QUEUE = 512,  /* events */
-    CATCH_UP_US = 50,  /* without progress */
-    IN_VAIN_MS = 50,   /* of all calls, without any progress in them, */
-    IN_VAIN_SHARE = 32 /* and this part of the run */
-};
+enum { OLD_US = 100, OLD_TURN_US = 1000, SOME = 32 };
 
 static void take(bool ask) {
     lc_clk_lock();
-    lc_clk_packets_take(ask);
+    lc_clk_records_take(ask);
     lc_clk_replies_send();
     lc_clk_unlock();
 }
@@ -41,66 +34,41 @@ static void send_packets(void) {
     lc_clk_unlock();
 }
 
-/* The oldest event has waited for long: MPI is called, so that pending packets make progress. */
-static bool is_old(void) {
-    uint64_t old = (lc_clk_turns_open() ? OLD_TURN_US : OLD_US) * lc_clk.slow_ticks;
-    return lc_clk_backlog_events() > 0 && lc_patience_ticks() - lc_clk_backlog_oldest() > old;
+/* When MPI was asked last; changed with the queue's lock, any thread looks. */
+static _Atomic uint64_t asked_at;
+
+/* Has the oldest event waited for so long, and was MPI not asked meanwhile? */
+static bool is_old(uint64_t now, uint32_t us) {
+    uint64_t asked = atomic_load_explicit(&asked_at, memory_order_relaxed);
+    uint64_t oldest = lc_clk_backlog_oldest(), since = oldest > asked ? oldest : asked;
+    return lc_clk_backlog_events() > 0 && now > since && now - since > us * lc_clk.slow_ticks;
 }
 
-/* Until no more than `enough` events are left, or there is no progress: how many are left. */
-static uint32_t progress_until(uint32_t enough) {
-    uint64_t since = lc_patience_ticks();
-    uint32_t left = lc_clk_backlog_events();
-    while (left > enough && lc_patience_ticks() - since < CATCH_UP_US * lc_clk.slow_ticks) {
-        lc_clk_backlog_lock();
-        take(true);
-        lc_clk_backlog_work();
-        send_packets();
-        bool any = lc_clk_backlog_events() < left;
-        left = lc_clk_backlog_events();
-        lc_clk_backlog_unlock();
-        if (any)
-            since = lc_patience_ticks();
-        else
-            sched_yield(); /* there may be more processes than cores */
-    }
-    return left;
+/* MPI is called, so that pending packets make progress. */
+static bool must_ask(uint64_t now) {
+    bool ask = is_old(now, lc_clk_turns_open() ? OLD_TURN_US : OLD_US);
+    if (ask)
+        atomic_store_explicit(&asked_at, now, memory_order_relaxed);
+    return ask;
 }
 
-/* In a ping-pong the clocks fall behind: a record arrives when its receiver has gone on. So calls
- * wait for those that are on their way, from a half full queue on. */
-static void keep_pace(void) {
-    static _Atomic uint64_t in_vain;
-    uint64_t limit = IN_VAIN_MS * 1000 * lc_clk.slow_ticks +
-                     (lc_patience_ticks() - lc_clk_backlog_began()) / IN_VAIN_SHARE;
-    if (in_vain > limit)
+/* Nothing has come, nothing is to be sent, nothing has waited for long: so the oldest event is not
+ * ready either, unless it waits for a rank of this node. A look without locks: what another thread
+ * does meanwhile is seen the next time. */
+static bool is_idle(uint64_t now) {
+    return !lc_clk.mixed && !lc_clk_records_pulled() && lc_clk_packets_idle(now) &&
+           !lc_clk_reply_is_wanted() && !lc_clk_composed_waits() && !is_old(now, OLD_US);
+}
+
+void lc_clk_backlog_progress(uint64_t now) {
+    now = lc_patience_at(now);
+    if (is_idle(now))
         return;
-    uint32_t before = lc_clk_backlog_events();
-    if (progress_until(lc_clk_backlog_capacity() / 4) >= before)
-        in_vain += CATCH_UP_US * lc_clk.slow_ticks; /* not while other processes have the core */
-}
-
-void lc_clk_backlog_progress(void) {
     lc_clk_backlog_lock();
-    take(is_old());
+    take(must_ask(now));
     lc_clk_backlog_work();
     send_packets();
     lc_clk_backlog_unlock();
-    if (lc_unlikely(lc_clk_backlog_events() >= lc_clk_backlog_capacity() / 2))
-        keep_pace();
-}
-
-void lc_clk_backlog_catch_up(void) {
-    static _Atomic uint32_t skip, in_vain; /* approximate where threads come together here */
-    if (lc_clk_backlog_events() < LONG_QUEUE)
-        return;
-    if (skip > 0) {
-        skip--;
-        return;
-    }
-    bool all = progress_until(LONG_QUEUE / 2) <= LONG_QUEUE / 2;
-    in_vain = all ? 0 : (uint32_t)lc_min(2ull * in_vain + 1, 1024);
-    skip = in_vain;
 }
 
 void lc_clk_backlog_drain(void) {

@@ -171,7 +171,10 @@ static void begin_later(struct lc_call *call, struct lc_clk_thread *k, void *dat
     begin_after(call, k);
 }
 
-/* Where a call waits for others without telling them anything itself: before, else at its end. */
+/* Progress where a call waits for others without telling them anything itself: before, else at its
+ * end. Where clocks lag, at both: what is known leaves before the message of the program that is
+ * sent next, and is there when that one is received. So clocks go on as fast as messages do, and
+ * the lag grows no more. */
 static bool only_waits(uint32_t fn) {
     uint8_t class = lc_clk.fn_class[fn];
     return class != LC_FN_OTHER && !lc_clk.fn_sends[fn];
@@ -179,8 +182,8 @@ static bool only_waits(uint32_t fn) {
 
 static LC_COLD void begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k) {
     static const struct lc_event_type event = {.run = begin_later, .local = true};
-    if (only_waits(call->fn))
-        lc_clk_backlog_progress();
+    if (only_waits(call->fn) || (lc_clk_backlog_lags() && !lc_clk.fn_silent[call->fn]))
+        lc_clk_backlog_progress(call->begin);
     uint64_t ticks = call->begin > k->seen ? call->begin - k->seen : 0;
     if (lc_clk_interval_now() != 0)
         k->worked += ticks;
@@ -254,8 +257,8 @@ static LC_COLD void end_in_backlog(struct lc_call *call, struct lc_clk_thread *k
         lc_clk_backlog_unlock();
         return;
     }
-    if (!only_waits(call->fn) && !lc_clk.fn_silent[call->fn])
-        lc_clk_backlog_progress();
+    if ((!only_waits(call->fn) || lc_clk_backlog_lags()) && !lc_clk.fn_silent[call->fn])
+        lc_clk_backlog_progress(call->end);
     uint64_t now = lc_ticks(), own = now - call->end;
     if (own > lc_clk.slow_ticks) {
         call->end = now;

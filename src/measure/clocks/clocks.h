@@ -76,6 +76,7 @@ struct lc_clk_counts {
     uint64_t records, replies, packed, record_bytes, shadows,
         combined; /* messages and collectives of our own; replies that went with others */
     uint64_t packets, parts_taken, forced;
+    uint64_t events_most; /* longest queue (backlog.h) */
     /* edges added after clocks were published, and by how many ticks the clocks were too low */
     uint64_t edges_late, late_useful, late_whatif[LC_WHATIF_MAX];
 };
@@ -89,6 +90,7 @@ struct lc_clk {
     bool threads_meet;
     bool clocks_meet; /* the same of a thread's own clocks, which others read when they switch */
     bool backlog; /* not all ranks share memory: clocks may lag behind the program (backlog.h) */
+    bool mixed;   /* but some do */
     /* what is done at the end of a call may wait: for other threads, for MPI */
     bool finish_may_wait;
     uint32_t rank, size;

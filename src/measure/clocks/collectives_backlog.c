@@ -8,7 +8,6 @@
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/clocks/backlog.h"
-#include "measure/clocks/backlog_progress.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/collectives.h"
@@ -196,8 +195,6 @@ void lc_clk_coll_end_in_backlog(struct lc_call *call, struct lc_clk_thread *k, s
         return;
     }
     lc_clk_coll_over_in_backlog(call, k, x);
-    if (certain)
-        lc_clk_backlog_catch_up();
     if (certain && coll->comm->size == lc_core.size)
         lc_clk_resync_look(call);
     if (barrier)

@@ -1,5 +1,6 @@
 /* Several collectives reduced in one. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static bool received_from_children(struct lc_shadow *m) {
 /* ---- how many steps there are to tell */
 
 static struct lc_shadow *held[LC_HELD]; /* wait for more */
-static uint32_t n_held;
+static _Atomic uint32_t n_held;         /* changed with the lock, any thread looks */
 static bool eager;
 
 static void let_go(const struct lc_shadow *m) {
@@ -384,6 +385,10 @@ void lc_clk_composed_progress(void) {
     for (uint32_t i = n_held; i-- > 0;)
         if (i < n_held)
             lc_clk_composed_advance(held[i]);
+}
+
+bool lc_clk_composed_waits(void) {
+    return atomic_load_explicit(&n_held, memory_order_relaxed) > 0;
 }
 
 void lc_clk_composed_eager(bool on) {

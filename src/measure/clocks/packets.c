@@ -1,4 +1,5 @@
 /* Messages of the clocks' own between ranks. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,15 +33,29 @@ static struct to {       /* by rank */
     struct packet *open; /* to be sent */
     bool listed;
 } * peers;
-static uint32_t *ready, n_ready; /* ranks that may have one */
+static uint32_t *ready;          /* ranks that may have one */
+static _Atomic uint32_t n_ready; /* changed with the lock, as the next two; any thread looks */
 static uint32_t n_flying;
 static struct packet *in; /* LC_PACKETS_IN, received in turns */
-static uint32_t turn;
+static _Atomic uint32_t turn;
+static _Atomic uint64_t due = UINT64_MAX; /* lc_patience_ticks: a packet is to leave; 0: now */
 static bool settling;
 static void (*take_part)(uint32_t source, uint64_t *words, int n);
 
+static uint32_t get(const _Atomic uint32_t *n) {
+    return atomic_load_explicit(n, memory_order_relaxed);
+}
+
+static void set(_Atomic uint32_t *n, uint32_t to) {
+    atomic_store_explicit(n, to, memory_order_relaxed);
+}
+
+static void set_due(uint64_t at) {
+    atomic_store_explicit(&due, at, memory_order_relaxed);
+}
+
 static void post(struct packet *p) {
-    p->words[0] = 0;
+    __atomic_store_n(&p->words[0], 0, __ATOMIC_RELAXED);
     if (lc_real.Irecv(p->words, LC_PACKET_WORDS, MPI_UINT64_T, MPI_ANY_SOURCE, LC_PACKET_TAG,
                       lc_clk.comm, &p->request) != MPI_SUCCESS)
         p->request = MPI_REQUEST_NULL;
@@ -126,9 +141,11 @@ bool lc_clk_packet_add(uint32_t to, enum lc_packet_part kind, const uint64_t *wo
     struct packet *p = t->open;
     if (p == NULL)
         return false;
+    set_due(0);
     if (!t->listed) {
         t->listed = true;
-        ready[n_ready++] = to;
+        ready[get(&n_ready)] = to;
+        set(&n_ready, get(&n_ready) + 1);
     }
     p->words[p->n] = n;
     memcpy(p->words + p->n + 1, words, n * sizeof *words);
@@ -144,11 +161,15 @@ void lc_clk_packet_hold(uint32_t to, uint32_t most) {
     if (p->n_held++ == 0)
         p->since = lc_patience_ticks();
     p->held = p->n_held == p->n_parts && p->n_held < most;
+    if (p->held && get(&n_ready) == 1)
+        set_due(p->since + LC_HELD_US * lc_clk.slow_ticks);
 }
 
 void lc_clk_packet_release(uint32_t to) {
-    if (peers != NULL && peers[to].open != NULL)
+    if (peers != NULL && peers[to].open != NULL) {
         peers[to].open->held = false;
+        set_due(0);
+    }
 }
 
 static bool stays(const struct packet *p) {
@@ -157,13 +178,14 @@ static bool stays(const struct packet *p) {
 }
 
 void lc_clk_packets_send(void) {
-    uint32_t n = n_ready;
-    n_ready = 0;
+    uint32_t n = get(&n_ready), n_stay = 0;
+    uint64_t first = UINT64_MAX;
     for (uint32_t i = 0; i < n; i++) {
         struct to *t = &peers[ready[i]];
         struct packet *p = t->open;
         if (stays(p)) {
-            ready[n_ready++] = ready[i];
+            ready[n_stay++] = ready[i];
+            first = p->since < first ? p->since : first;
             continue;
         }
         t->open = NULL;
@@ -171,6 +193,8 @@ void lc_clk_packets_send(void) {
         if (p != NULL)
             send_packet(p);
     }
+    set(&n_ready, n_stay);
+    set_due(n_stay > 0 ? first + LC_HELD_US * lc_clk.slow_ticks : UINT64_MAX);
 }
 
 static void take_parts(uint32_t source, uint64_t *words, uint32_t n) {
@@ -187,13 +211,13 @@ static bool shows(const struct packet *p) {
 bool lc_clk_packets_take(bool ask) {
     bool any = false;
     while (in != NULL) {
-        struct packet *p = &in[turn];
+        struct packet *p = &in[get(&turn)];
         MPI_Status status;
         int done = 0;
         if ((!ask && !shows(p)) || p->request == MPI_REQUEST_NULL ||
             lc_real.Test(&p->request, &done, &status) != MPI_SUCCESS || !done)
             break;
-        turn = (turn + 1) % LC_PACKETS_IN;
+        set(&turn, (get(&turn) + 1) % LC_PACKETS_IN);
         uint32_t n = (uint32_t)p->words[0];
         if (n <= LC_PACKET_WORDS && (p->words[0] >> 32) == LC_PACKET_MARK >> 32)
             take_parts((uint32_t)status.MPI_SOURCE, p->words, n);
@@ -201,6 +225,11 @@ bool lc_clk_packets_take(bool ask) {
         any = true;
     }
     return any;
+}
+
+bool lc_clk_packets_idle(uint64_t now) {
+    return now < atomic_load_explicit(&due, memory_order_relaxed) &&
+           (in == NULL || !shows(&in[get(&turn)]));
 }
 
 static void send_synchronously(void) {
@@ -211,7 +240,7 @@ static void send_synchronously(void) {
 
 static bool all_received(void) {
     collect();
-    return flying == NULL && n_ready == 0;
+    return flying == NULL && get(&n_ready) == 0;
 }
 
 /* Receives packets until no rank has work left and none is in transit. */

@@ -1,5 +1,6 @@
 #include "measure/clocks/pending_replies.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,10 +12,14 @@
 
 /* Receives that are complete, and whose sender may wait for a reply. */
 static struct lc_clk_recv *pending_replies;
-static uint64_t n_wanted;
+static _Atomic uint32_t n_wanted; /* changed with the lock, any thread looks */
 
 void lc_clk_reply_wanted(void) {
     n_wanted++;
+}
+
+bool lc_clk_reply_is_wanted(void) {
+    return atomic_load_explicit(&n_wanted, memory_order_relaxed) > 0;
 }
 
 static bool wants_reply(const struct lc_stashed *item) {

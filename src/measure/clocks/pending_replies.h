@@ -3,6 +3,7 @@
 #ifndef LC_MEASURE_CLOCKS_PENDING_REPLIES_H
 #define LC_MEASURE_CLOCKS_PENDING_REPLIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct lc_clk_recv;
@@ -19,5 +20,7 @@ void lc_clk_reply_now(struct lc_clk_recv *r, const struct lc_stashed *item);
 void lc_clk_replies_send(void);
 /* A record arrived whose sender waits for such a reply. */
 void lc_clk_reply_wanted(void);
+/* Does one wait? Any thread may ask, without the lock. */
+bool lc_clk_reply_is_wanted(void);
 
 #endif

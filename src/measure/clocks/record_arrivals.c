@@ -1,5 +1,6 @@
 #include "measure/clocks/record_arrivals.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "measure/clocks/clocks.h"
@@ -13,6 +14,9 @@
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "piggyback/match.h"
+
+/* Packets were taken where a message was looked for; the backlog has not been worked off since. */
+static _Atomic bool pulled;
 
 /* One of the replies at the end of a record. The vector of the record is as good as that of then,
  * for the last one; what-if clocks are its own. */
@@ -104,7 +108,19 @@ void lc_clk_record_arrived(uint32_t source, uint64_t *words, int n) {
 bool lc_clk_record_pull(void *user, uint32_t source) {
     (void)user;
     (void)source;
-    return lc_clk_packets_take(false);
+    bool any = lc_clk_packets_take(false);
+    if (any)
+        atomic_store_explicit(&pulled, true, memory_order_relaxed);
+    return any;
+}
+
+bool lc_clk_records_pulled(void) {
+    return atomic_load_explicit(&pulled, memory_order_relaxed);
+}
+
+void lc_clk_records_take(bool ask) {
+    lc_clk_packets_take(ask);
+    atomic_store_explicit(&pulled, false, memory_order_relaxed);
 }
 
 void lc_clk_records_init(void) {

@@ -23,11 +23,13 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/composed_collectives.h"
 #include "measure/clocks/contexts.h"
+#include "measure/clocks/late_edges.h"
 #include "measure/clocks/packets.h"
 #include "measure/clocks/record_format.h"
 #include "measure/clocks/shadow_collectives.h"
 #include "measure/clocks/shadow_private.h"
 #include "measure/clocks/shadow_record.h"
+#include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "piggyback/match.h"
@@ -390,8 +392,18 @@ void lc_clk_shadow_end(struct lc_clk_thread *k, struct lc_call *call, const stru
         x->receives && !((x->kind == LC_COLL_SCAN || x->kind == LC_COLL_EXSCAN) && m->me == 0);
     if (reads && m->come)
         lc_shadow_apply(k, call, x, &m->received);
-    else if (reads)
-        lc_clk.counts.skipped++;
+    bool forced = reads && !m->come;
+    m->wanted =
+        forced && !m->over && lc_clk_late_collective_add(k, call, m, lc_clk_coll_wait(call, x));
+    lc_clk.counts.skipped += forced && !m->wanted;
+    go_on(m);
+}
+
+bool lc_clk_shadow_edge(const struct lc_shadow *m, uint64_t end, struct lc_shadow_edge *e) {
+    return lc_shadow_edge_of(&m->received, m->kind, end, e);
+}
+
+void lc_clk_shadow_release(struct lc_shadow *m) {
     m->wanted = false;
     go_on(m);
 }

@@ -13,6 +13,7 @@ struct lc_clk_thread;
 struct lc_coll;
 struct lc_comm;
 struct lc_shadow;
+struct lc_shadow_edge;
 struct lc_stamp;
 
 /* This member is in the operation: what the others send is passed on from now on. coll NULL: every
@@ -31,9 +32,15 @@ void lc_clk_shadow_publish(struct lc_clk_thread *k, struct lc_shadow *m,
                            const struct lc_stamp *stamp);
 /* Has the result for this member arrived? */
 bool lc_clk_shadow_arrived(const struct lc_shadow *m);
-/* Edge and wait of the call, if the result has arrived; the caller needs it no more. */
+/* Edge and wait of the call; the caller needs it no more. If the result has not arrived, the edge
+ * is late (late_edges.h). */
 void lc_clk_shadow_end(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
                        struct lc_shadow *m);
+
+/* Of a late edge into a call that ended at `end`, once the result has arrived; false: nothing. */
+bool lc_clk_shadow_edge(const struct lc_shadow *m, uint64_t end, struct lc_shadow_edge *e);
+/* The late edge is made: it is needed no more. */
+void lc_clk_shadow_release(struct lc_shadow *m);
 
 /* A part of this operation has arrived: passes on what can be passed on. */
 void lc_clk_shadow_part(uint32_t context, uint32_t number);

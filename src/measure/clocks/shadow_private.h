@@ -41,7 +41,7 @@ struct lc_shadow {
     bool is_root, takes_part; /* inter: a member of the root's group need not */
     bool own, sent, exchanged, come,
         over;    /* come: `received` is complete; over: nothing to pass on */
-    bool wanted; /* the backlog holds it */
+    bool wanted; /* the backlog holds it, or a late edge */
     struct lc_shadow_record mine, up, received;
     int32_t *to, *from; /* pairs: world ranks; from: -1 when it has come */
     int32_t n_to, n_from, n_received;

@@ -105,18 +105,27 @@ static struct lc_stamp stamp_of(const struct lc_shadow_record *r) {
                              .phase = r->phase};
 }
 
+bool lc_shadow_edge_of(const struct lc_shadow_record *r, enum lc_coll_kind kind, uint64_t end,
+                       struct lc_shadow_edge *e) {
+    if (r->n == 0)
+        return false;
+    *e = (struct lc_shadow_edge){.stamp = stamp_of(r), .extra = r->extra};
+    if (kind == LC_COLL_SYNC && e->stamp.enter > end) /* it ended before all had come */
+        return false;
+    bool first = kind == LC_COLL_N2ONE;
+    e->release = first ? lc_clk_from_global(r->earliest) : e->stamp.enter;
+    e->rank = first ? r->earliest_rank : r->latest_rank;
+    e->node = first ? r->earliest_node : r->latest_node;
+    lc_clk_origins_take(r->latest_rank, r->past, LC_PAST_WORDS);
+    return true;
+}
+
 void lc_shadow_apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
                      const struct lc_shadow_record *r) {
-    if (r->n == 0)
+    struct lc_shadow_edge e;
+    if (!lc_shadow_edge_of(r, x->kind, call->end, &e))
         return;
-    struct lc_stamp stamp = stamp_of(r);
-    if (x->kind == LC_COLL_SYNC && stamp.enter > call->end) /* it ended before all had come */
-        return;
-    lc_clk_origins_take(r->latest_rank, r->past, LC_PAST_WORDS);
-    lc_clk_edge(k, lc_clk.rank, &stamp, call->end, r->extra, LC_RECORD_EXTRA);
-    bool first = x->kind == LC_COLL_N2ONE;
-    uint32_t rank = first ? r->earliest_rank : r->latest_rank;
-    if (rank != lc_clk.rank)
-        lc_clk_coll_candidate(k, call, x, first ? lc_clk_from_global(r->earliest) : stamp.enter,
-                              rank, first ? r->earliest_node : r->latest_node);
+    lc_clk_edge(k, lc_clk.rank, &e.stamp, call->end, e.extra, LC_RECORD_EXTRA);
+    if (e.rank != lc_clk.rank)
+        lc_clk_coll_candidate(k, call, x, e.release, e.rank, e.node);
 }

@@ -6,12 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "measure/mpi/operations.h"
 #include "measure/clocks/record_format.h"
+#include "piggyback/ring.h"
 
 struct lc_call;
 struct lc_clk_coll;
 struct lc_clk_thread;
-struct lc_stamp;
 
 struct lc_shadow_record {
     uint64_t n;                               /* members that contributed */
@@ -34,6 +35,18 @@ void lc_shadow_fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
 
 /* b becomes the maximum of both; one with n 0 is neutral. */
 void lc_shadow_merge(const struct lc_shadow_record *a, struct lc_shadow_record *b);
+
+/* What the record says to a call that ended at `end`: the clocks of its edge, who it waited for and
+ * when that one entered. */
+struct lc_shadow_edge {
+    struct lc_stamp stamp;
+    const uint64_t *extra; /* LC_RECORD_EXTRA words, of the record */
+    uint64_t release;
+    uint32_t rank, node;
+};
+/* False: nothing. */
+bool lc_shadow_edge_of(const struct lc_shadow_record *r, enum lc_coll_kind kind, uint64_t end,
+                       struct lc_shadow_edge *e);
 
 /* Edge into the call, and what it waited for. */
 void lc_shadow_apply(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,

@@ -13,6 +13,7 @@
 #include "measure/clocks/record_arrivals.h"
 #include "measure/clocks/record_format.h"
 #include "measure/clocks/records.h"
+#include "measure/clocks/wait_states.h"
 #include "measure/clocks/work_since.h"
 #include "measure/core/core.h"
 #include "piggyback/logical.h"
@@ -348,13 +349,7 @@ static void count_missing(const uint64_t *clocks, double enter) {
         return;
     if (now > l->origin && lc_clk_ns_of(now - l->origin) > most)
         most = lc_clk_ns_of(now - l->origin);
-    lc_clk.counts.edges_late++;
-    if (most <= clocks[1])
-        return;
-    uint64_t ticks = lc_clk_ticks_of(most - clocks[1]);
-    lc_clk.counts.late_useful += ticks;
-    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
-        lc_clk.counts.late_whatif[s] += ticks;
+    lc_clk_count_missing(most > clocks[1] ? lc_clk_ticks_of(most - clocks[1]) : 0);
 }
 
 /* The partner's clocks before its first turn of a chain. False: they have not come. */

@@ -130,15 +130,11 @@ static void learn(const struct lc_pending *p, const struct lc_stamp *post) {
         lc_clk.buffered_bytes = p->bytes;
 }
 
-/* An edge that is not made: the clocks were too low by what it would have added. Of what-if clocks
- * that is not known, so it is taken to be as much. */
-static void count_missing(const struct lc_pending *p, const struct lc_stamp *post) {
-    if (post->interval != p->interval || post->useful <= p->useful)
-        return;
+void lc_clk_count_missing(uint64_t ticks) {
     lc_clk.counts.edges_late++;
-    lc_clk.counts.late_useful += post->useful - p->useful;
+    lc_clk.counts.late_useful += ticks;
     for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
-        lc_clk.counts.late_whatif[s] += post->useful - p->useful;
+        lc_clk.counts.late_whatif[s] += ticks;
 }
 
 static void resolve_pending(struct lc_pending *p, uint32_t source, const struct lc_stamp *post) {
@@ -146,8 +142,8 @@ static void resolve_pending(struct lc_pending *p, uint32_t source, const struct 
         learn(p, post);
     if (post->enter <= p->begin || post->enter >= p->end)
         return;
-    if (p->no_edge)
-        count_missing(p, post);
+    if (p->no_edge && post->interval == p->interval && post->useful > p->useful)
+        lc_clk_count_missing(post->useful - p->useful);
     lc_clk_book_later(&p->instead, &(struct lc_candidate){.ticks = post->enter - p->begin,
                                                           .kind = LC_MEASURED_LATERECEIVER,
                                                           .late_rank = source,

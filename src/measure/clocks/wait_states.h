@@ -93,6 +93,10 @@ void lc_clk_call_end(const struct lc_clk_thread *k, const struct lc_call *call,
 void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_call_end *at, uint32_t source,
                        const struct lc_stamp *stamp, const uint64_t *extra, uint32_t n_extra);
 
+/* An edge that is not made: clocks are too low by so many ticks, at most. Of what-if clocks that is
+ * not known, so it is taken to be as much. */
+void lc_clk_count_missing(uint64_t ticks);
+
 /* What was booked for the call in progress; false: not measuring, no memory. With lc_clk.lock held,
  * as the next. */
 bool lc_clk_booked(struct lc_clk_thread *k, const struct lc_call *call, struct lc_booked *booked);
