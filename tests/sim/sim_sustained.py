@@ -7,7 +7,7 @@ when its receiver has gone on. Calls take no time. Printed for each: by how much
 per round and rank, the longest queue of events, events that were forced and edges that were late, and by how much the critical path is off.
 
 No call waits for the tool: a round takes as long with it, but for what chance does to the network. The queue stays below its bound. Clocks are never too large, and
-too low by no more than the result says; where nothing was forced they are those of the program, and all messages have theirs."""
+too low by no more than the result says; where records can keep up nothing is forced, they are those of the program, and all messages have theirs."""
 import json
 import os
 import subprocess
@@ -32,13 +32,14 @@ LOST = ("absent", "unsure", "mispaired", "void", "lost", "order_violations", "co
 class Pattern:
     ranks: int
     messages: int  # of a round that follow each other
+    outruns: bool = False  # records cannot keep up
 
 
 PATTERNS = {
     "pair": Pattern(2, 2), "pair_any": Pattern(2, 2), "pair_big": Pattern(2, 2), "pair_synchronous": Pattern(2, 4), "pair_paths": Pattern(2, 2),
     "pair_threads": Pattern(2, 2), "waitall": Pattern(2, 1), "stream": Pattern(2, 1), "fan_in": Pattern(5, 1), "ring": Pattern(5, 5), "shift": Pattern(5, 1),
-    "allreduce": Pattern(5, 1), "barrier": Pattern(5, 1), "bcast": Pattern(5, 1), "bcasts": Pattern(5, 1), "reduce": Pattern(5, 1), "gradient": Pattern(5, 2),
-    "mixed": Pattern(5, 3)}
+    "allreduce": Pattern(5, 1), "barrier": Pattern(5, 1), "bcast": Pattern(5, 1), "bcasts": Pattern(5, 1, True), "reduce": Pattern(5, 1), "gradient": Pattern(5, 2, True),
+    "mixed": Pattern(5, 3, True)}
 
 
 def backlog(rounds):
@@ -85,6 +86,8 @@ def judge(tools, name, rounds, network):
         yield f"{where}: {most} events in the queue"
     if off > POLLS_NS * rounds or off < -POLLS_NS * rounds - error:
         yield f"{where}: the critical path is {off:.0f} ns off, {error:.0f} are told"
+    if forced + late and not pattern.outruns:
+        yield f"{where}: {forced} events were forced, {late} edges late"
     if lost and not forced:
         yield f"{where}: {lost}"
 
