@@ -7,124 +7,19 @@
 
 #include "analyze/event_store.h"
 #include "analyze/page_windows.h"
+#include "analyze/severest.h"
 #include "analyze/waits.h"
 #include "base/json_text.h"
 #include "base/lookup.h"
 #include "base/mem.h"
 
 /* Slices of a window at most; one that would have more is made narrower around its middle. */
-enum { MOST_WINDOWS = 16, MOST_ASKED = 8, MOST_SLICES = 12000, MOST_DEPTH = 64 };
-
-struct place { /* wait states of one kind at one call path */
-    int64_t sum;
-    uint32_t cnode, kind;
-    uint32_t location, cause, cause_cnode; /* of the severest; the cause may be LC_NONE */
-    int64_t begin, end;
-};
+enum { MOST_ASKED = 8, MOST_SLICES = 12000, MOST_DEPTH = 64 };
 
 struct window {
     int64_t from, to;
-    const struct place *place; /* NULL: asked for */
+    const struct lc_severest *place; /* NULL: asked for */
 };
-
-struct severest { /* at one place, of this rank */
-    const struct lc_wait *wait;
-    uint32_t location;
-};
-
-struct search {
-    const struct lc_trace *trace;
-    size_t n;             /* places: call paths x kinds */
-    int64_t *sums;        /* [n] ticks */
-    struct severest *own; /* [n] */
-};
-
-static int compare_places(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
-    if (x->sum != y->sum)
-        return x->sum < y->sum ? 1 : -1;
-    if (x->cnode != y->cnode)
-        return x->cnode < y->cnode ? -1 : 1;
-    return (x->kind > y->kind) - (x->kind < y->kind);
-}
-
-static void add_wait(struct search *search, uint32_t location, const struct lc_wait *wait) {
-    size_t at = (size_t)wait->cnode * LC_WAIT_KINDS + wait->kind;
-    struct severest *severest = &search->own[at];
-    int64_t ticks = lc_wait_ticks(wait);
-    search->sums[at] += ticks;
-    if (severest->wait == NULL || ticks > lc_wait_ticks(severest->wait))
-        *severest = (struct severest){wait, location};
-}
-
-static void add_waits(struct search *search) {
-    const struct lc_trace *trace = search->trace;
-    for (size_t l = 0; l < trace->n_locs; l++) {
-        const struct lc_loc *loc = &trace->locs[l];
-        for (size_t i = 0; i < loc->n_waits; i++) {
-            int64_t begin, end;
-            if (lc_page_wait(&loc->waits[i], &begin, &end) &&
-                loc->waits[i].cnode < trace->n_cnodes && lc_wait_metric(loc->waits[i].kind) != NULL)
-                add_wait(search, loc->id, &loc->waits[i]);
-        }
-        lc_event_store_rest(trace->store);
-    }
-}
-
-/* Collective: the severest wait of all ranks at a place, that of the lowest location of equals. */
-static void find_severest(const struct search *search, struct place *place) {
-    const struct lc_trace *trace = search->trace;
-    const struct severest *own = &search->own[(size_t)place->cnode * LC_WAIT_KINDS + place->kind];
-    int64_t mine = own->wait != NULL ? lc_wait_ticks(own->wait) : INT64_MIN, most = mine;
-    lc_transport_allreduce_i64(trace->comm, &most, 1, LC_OP_MAX);
-    int64_t location = mine == most ? (int64_t)own->location : INT64_MAX;
-    lc_transport_allreduce_i64(trace->comm, &location, 1, LC_OP_MIN);
-    place->location = (uint32_t)location;
-    if (own->wait != NULL && mine == most && own->location == place->location) {
-        place->cause = own->wait->cause;
-        place->cause_cnode = own->wait->cause_cnode;
-        lc_page_wait(own->wait, &place->begin, &place->end);
-    }
-    lc_transport_bcast(trace->comm, place, sizeof *place, lc_trace_owner(trace, place->location));
-}
-
-/* Collective: those with the largest sums, largest first; *n of them. */
-static enum lc_err choose_of(struct search *search, struct place chosen[MOST_WINDOWS], size_t *n) {
-    struct place *places;
-    size_t used = 0;
-    LC_TRY(
-        lc_transport_agree(search->trace->comm, lc_alloc(&places, search->n + 1, sizeof *places)));
-    lc_transport_allreduce_i64(search->trace->comm, search->sums, search->n, LC_OP_SUM);
-    for (size_t i = 0; i < search->n; i++)
-        if (search->sums[i] > 0)
-            places[used++] = (struct place){.sum = search->sums[i],
-                                            .cnode = (uint32_t)(i / LC_WAIT_KINDS),
-                                            .kind = (uint32_t)(i % LC_WAIT_KINDS)};
-    qsort(places, used, sizeof *places, compare_places);
-    *n = used < MOST_WINDOWS ? used : MOST_WINDOWS;
-    for (size_t i = 0; i < *n; i++) {
-        chosen[i] = places[i];
-        find_severest(search, &chosen[i]);
-    }
-    free(places);
-    return LC_OK;
-}
-
-static enum lc_err choose(const struct lc_trace *trace, struct place chosen[MOST_WINDOWS],
-                          size_t *n) {
-    struct search search = {.trace = trace, .n = trace->n_cnodes * LC_WAIT_KINDS};
-    enum lc_err err = lc_alloc(&search.sums, search.n + 1, sizeof *search.sums);
-    if (err == LC_OK)
-        err = lc_alloc(&search.own, search.n + 1, sizeof *search.own);
-    err = lc_transport_agree(trace->comm, err);
-    if (err == LC_OK) {
-        add_waits(&search);
-        err = choose_of(&search, chosen, n);
-    }
-    free(search.sums);
-    free(search.own);
-    return err;
-}
 
 /* The first transition at or after `time`. */
 static uint32_t transition_at(const struct lc_loc *loc, int64_t time) {
@@ -261,7 +156,7 @@ static enum lc_err put_window(struct lc_page_file *page, const struct window *wi
     lc_strbuf_printf(&page->json, "{\"from_s\":%.17g,\"to_s\":%.17g",
                      lc_page_seconds(trace, window->from), lc_page_seconds(trace, window->to));
     if (window->place != NULL) {
-        const struct place *place = window->place;
+        const struct lc_severest *place = window->place;
         lc_strbuf_printf(&page->json,
                          ",\"metric\":\"%s\",\"cnode\":%u,\"location\":%u,\"cause\":%.0f,"
                          "\"cause_cnode\":%.0f,\"begin_s\":%.17g,\"end_s\":%.17g,\"sum_s\":%.17g",
@@ -307,7 +202,7 @@ static enum lc_err parse(const struct lc_trace *trace, const char *text, struct 
 }
 
 /* From before the cause began to a while after the end. */
-static struct window around(const struct lc_trace *trace, const struct place *place) {
+static struct window around(const struct lc_trace *trace, const struct lc_severest *place) {
     int64_t margin = (place->end - place->begin) / 2 + 1;
     struct window window = {place->begin - margin, place->end + margin, place};
     window.from = window.from > trace->t0 ? window.from : trace->t0;
@@ -317,11 +212,11 @@ static struct window around(const struct lc_trace *trace, const struct place *pl
 
 enum lc_err lc_page_windows(struct lc_page_file *page, const char *more) {
     const struct lc_trace *trace = page->trace;
-    struct place places[MOST_WINDOWS];
-    struct window windows[MOST_ASKED + MOST_WINDOWS];
+    struct lc_severest places[LC_SEVEREST];
+    struct window windows[MOST_ASKED + LC_SEVEREST];
     size_t n = 0, n_places;
     LC_TRY(parse(trace, more, windows, &n));
-    LC_TRY(choose(trace, places, &n_places));
+    LC_TRY(lc_severest_find(trace, places, &n_places));
     for (size_t i = 0; i < n_places; i++)
         windows[n++] = around(trace, &places[i]);
     lc_strbuf_puts(&page->json, ",\"wait_metrics\":[");

@@ -88,6 +88,11 @@ static enum lc_err analyse(struct lc_trace *trace, const struct lc_analyze_optio
     return err;
 }
 
+static enum lc_err write_perfetto(const struct lc_critical_path *path, void *options) {
+    const struct lc_analyze_options *of = options;
+    return lc_perfetto_write(path, of->timeline, of->most_bytes);
+}
+
 /* For Perfetto one rank must have all. */
 static enum lc_err show_timeline(struct lc_trace *trace, const struct lc_analyze_options *options) {
     struct lc_correction correction = {0};
@@ -97,8 +102,7 @@ static enum lc_err show_timeline(struct lc_trace *trace, const struct lc_analyze
     LC_TRY(find_waits(trace, options, &correction));
     if (options->page != NULL)
         return lc_page_timeline_write(trace, options->windows, options->page);
-    LC_TRY(lc_rootcause_parts(trace));
-    return lc_perfetto_write(trace, options->timeline, options->most_bytes);
+    return lc_rootcause_for(trace, write_perfetto, (void *)(uintptr_t)options);
 }
 
 enum lc_err lc_analyze_run(const struct lc_transport *comm,

@@ -95,11 +95,10 @@ enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_o
     return err;
 }
 
-enum lc_err lc_rootcause_parts(struct lc_trace *trace) {
-    struct lc_timelines *lines = NULL;
+static enum lc_err find_parts(const struct lc_timelines *lines) {
+    struct lc_trace *trace = lines->trace;
     struct lc_costs costs;
     struct lc_delay delay;
-    LC_TRY(lc_timelines_new(&lines, trace));
     enum lc_err err = lc_transport_agree(trace->comm, lc_costs_new(&costs, lines));
     if (err == LC_OK)
         err = lc_delay_run(&delay, lines, &costs);
@@ -109,6 +108,22 @@ enum lc_err lc_rootcause_parts(struct lc_trace *trace) {
         lc_delay_free(&delay);
     }
     lc_costs_free(&costs);
+    return err;
+}
+
+enum lc_err lc_rootcause_for(struct lc_trace *trace,
+                             enum lc_err (*use)(const struct lc_critical_path *path, void *context),
+                             void *context) {
+    struct lc_timelines *lines = NULL;
+    struct lc_critical_path path;
+    LC_TRY(lc_timelines_new(&lines, trace));
+    enum lc_err err = find_parts(lines);
+    if (err == LC_OK)
+        err = lc_path_find(&path, lines, false);
+    if (err == LC_OK) {
+        err = use(&path, context);
+        lc_path_free(&path);
+    }
     lc_timelines_free(lines);
     return err;
 }

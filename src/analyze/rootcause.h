@@ -6,7 +6,7 @@
 #ifndef LC_ANALYZE_ROOTCAUSE_H
 #define LC_ANALYZE_ROOTCAUSE_H
 
-#include "analyze/trace.h"
+#include "analyze/critical_path.h"
 #include "base/strbuf.h"
 
 struct lc_rootcause_options {
@@ -29,9 +29,12 @@ struct lc_rootcause_output {
  * LC_ERR_RANGE. */
 enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_options *options,
                              struct lc_rootcause_output *output);
-/* Only why the cause of each wait state came late (lc_loc.parts), which lc_rootcause_run finds,
- * too. Collective. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
-enum lc_err lc_rootcause_parts(struct lc_trace *trace);
+/* Only why the cause of each wait state came late (lc_loc.parts) and the critical path, which
+ * lc_rootcause_run finds, too: for `use`, whose error is that of the whole. Collective. Errors:
+ * LC_ERR_NOMEM, LC_ERR_RANGE. */
+enum lc_err lc_rootcause_for(struct lc_trace *trace,
+                             enum lc_err (*use)(const struct lc_critical_path *path, void *context),
+                             void *context);
 /* Frees what it holds, not the struct. */
 void lc_rootcause_output_free(struct lc_rootcause_output *output);
 

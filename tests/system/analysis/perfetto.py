@@ -4,12 +4,14 @@
 perfetto.py LATECOMER GOLDEN SCRATCH
 
 Slices nest, and are the regions of the archive at their times; wait slices add up to the wait states of the analysis; there is an arrow for
-every receive that was completed. Field numbers: protos/perfetto/trace of Perfetto's sources.
+every receive that was completed, and from each segment of the critical path to the next. What is too large is shown in windows around the severest
+waiting. Field numbers: protos/perfetto/trace of Perfetto's sources.
 """
 import collections
 import glob
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -118,6 +120,21 @@ def read_archive(trace):
     return [regions[location] for location in order], receives, clock.timer_resolution
 
 
+def check_path(name, timeline, path_s):
+    """Segments follow each other without a gap, with an arrow from each to the next; together they are as long as the analysis says."""
+    segments = []
+    for track in sorted(uuid for uuid, track in timeline.tracks.items() if track[2] == [b"critical path"]):
+        slices = timeline.slices(track)
+        for begin, end in zip(slices[::2], slices[1::2]):
+            check(begin[1] == "critical path" and end[1] is None, f"{name}: segments overlap")
+            segments.append((begin[0], end[0], track, begin[2][48], begin[2][47]))
+    segments.sort()
+    check(segments and abs(sum(end - begin for begin, end, *_ in segments) / 1e9 - path_s) < 2e-9 * len(segments), f"{name}: critical path of {path_s} s: {segments[:5]}")
+    for (_, end, track, _, leaves), (begin, _, other, comes, _) in zip(segments, segments[1:]):
+        check(begin == end and track != other and leaves == comes and len(leaves) == 1, f"{name}: from {track} at {end} ns to {other} at {begin} ns by {leaves}, {comes}")
+    check(not segments[0][3] and not segments[-1][4], f"{name}: arrows at the ends of the path")
+
+
 def check_archive(name):
     trace = os.path.join(GOLDEN, name, "traces.otf2")
     out = os.path.join(SCRATCH, f"{name}.perfetto-trace")
@@ -173,6 +190,7 @@ def check_archive(name):
     for metric, seconds in shown.items():
         exact = sum(sum(values) for values in metrics[metric]["callpaths"].values())
         check(abs(seconds - exact) <= 1e-6 * exact + 1e-9, f"{name}: {metric}: slices of {seconds} s, analysis {exact} s")
+    check_path(name, timeline, sum(sum(values) for values in metrics["critical_path"]["callpaths"].values()))
     for (metric, model), seconds in direct.items():
         if metric in CLASSES:
             exact = metrics[f"mpi_wait_direct_{CLASSES[metric]}{model}"]["total"]
@@ -180,11 +198,50 @@ def check_archive(name):
     return len(begins)
 
 
+def intervals(timeline, tracks):
+    """(track, name, begin, end) of all slices."""
+    for track in tracks:
+        stack = []
+        for ns, name, _ in timeline.slices(track):
+            if name is not None:
+                stack.append((name, ns))
+            else:
+                begun, since = stack.pop()
+                yield track, begun, since, ns
+
+
+def check_windows():
+    """The same slices, cut to the windows, of which one is around the longest wait of all."""
+    name, size = "npb_cg_s", 300000
+    trace, whole, out = os.path.join(GOLDEN, name, "traces.otf2"), os.path.join(SCRATCH, f"{name}.perfetto-trace"), os.path.join(SCRATCH, "windows")
+    done = run("export", "--to", "perfetto", "--max-size", str(size), "-o", out, trace)
+    said = re.search(rf"larger than {size} bytes: it holds ([0-9.e-]+) of ([0-9.e-]+) s, in (\d+) windows? around the severest waiting", done.stderr)
+    check(done.returncode == 0 and said and size / 4 < os.path.getsize(out) <= size, f"windows: {done}, {os.path.getsize(out)} bytes")
+    part, all_of_it = Timeline(out), Timeline(whole)
+    threads = [uuid for uuid, track in all_of_it.tracks.items() if track[4]]
+    shown = sorted((begin, end) for _, _, begin, end in intervals(part, threads))
+    windows = []
+    for begin, end in shown:  # outermost slices last as long as their window
+        if not windows or begin >= windows[-1][1]:
+            windows.append([begin, end])
+        windows[-1][1] = max(windows[-1][1], end)
+    check(len(windows) <= int(said[3]) and abs(sum(end - begin for begin, end in windows) / 1e9 - float(said[1])) < 0.01 * float(said[1]), f"{windows}: {said[0]}")
+    cut = collections.Counter((track, region, max(begin, first), min(end, last)) for track, region, begin, end in intervals(all_of_it, threads)
+                              for first, last in windows if begin < last and end > first)
+    got = collections.Counter(one for one in intervals(part, threads) if one[2] < one[3])
+    check(got == +collections.Counter({one: n for one, n in cut.items() if one[2] < one[3]}), f"{len(got)} slices in the windows, {len(cut)} wanted")
+    waiting = [uuid for uuid, track in all_of_it.tracks.items() if track[2] == [b"waiting"]]
+    longest = max(intervals(all_of_it, waiting), key=lambda one: one[3] - one[2])
+    check(longest in set(intervals(part, waiting)), f"the longest wait is not there: {longest}")
+    arrows = collections.Counter(arrow for track in threads for _, event in part.events[track] for arrow in event[47] + event[48])
+    check(arrows and set(arrows.values()) == {2}, "arrows with one end")
+
+
 def check_refusals():
     trace = os.path.join(GOLDEN, "late_sender", "traces.otf2")
     out = os.path.join(SCRATCH, "refused")
     small = run("export", "--to", "perfetto", "--max-size", "1k", "-o", out, trace)
-    check(small.returncode == 1 and "larger than 1024 bytes: raise --max-size" in small.stderr, f"1k: {small}")
+    check(small.returncode == 1 and "no part of the timeline fits into 1024 bytes: raise --max-size" in small.stderr, f"1k: {small}")
     check(not glob.glob(out + "*"), "a file that is too large stays")
     no_file = run("export", "--to", "perfetto", trace)
     check(no_file.returncode == 2 and "give -o FILE" in no_file.stderr, f"no -o: {no_file}")
@@ -203,6 +260,7 @@ def main():
     os.makedirs(SCRATCH)
     arrows = {name: check_archive(name) for name in ARCHIVES}
     check(arrows["late_sender"] > 0 and arrows["npb_cg_s"] > 1000, f"arrows: {arrows}")
+    check_windows()
     check_refusals()
     print(f"timelines of {len(ARCHIVES)} archives are those of the archives, arrows: {arrows}")
 
