@@ -151,7 +151,7 @@ enum lc_state_wait_what { /* of a struct lc_state_wait */
                           LC_STATE_WAIT_SLOW,
                           /* what the run gains without this node as a cause, of scenario `index`:
                              ticks[0], at least ticks[1], at most ticks[2], of the excess ticks[3];
-                             index % 2: late rank, or all ranks even */
+                             index % 3: late rank, all ranks even, or no chain */
                           LC_STATE_WAIT_GAIN,
                           /* row `index` of the costs: root of the sum of squares of its waits */
                           LC_STATE_WAIT_SPREAD

@@ -71,6 +71,7 @@ void lc_portion_sums_merge(struct lc_portion_sums *sums, const struct lc_portion
     sums->most_ppm = other->most_ppm > sums->most_ppm ? other->most_ppm : sums->most_ppm;
     sums->least_ns = other->least_ns > sums->least_ns ? other->least_ns : sums->least_ns;
     sums->late_ns += other->late_ns;
+    sums->clock_ns = other->clock_ns > sums->clock_ns ? other->clock_ns : sums->clock_ns;
     sums->n_lost += other->n_lost;
 }
 
@@ -79,9 +80,11 @@ void lc_portion_sums_add(struct lc_portion_sums *sums, const struct lc_portion_s
     lc_portion_sums_merge(sums, &one);
 }
 
-static uint64_t gain_of(const struct lc_portion_sum *sum, uint32_t n_ranks) {
+static uint64_t gain_of(const struct lc_portion_sums *sums, const struct lc_portion_sum *sum,
+                        uint32_t n_ranks) {
     uint64_t even = sum->ns / n_ranks, others = (sum->ns - sum->longest_ns) / (n_ranks - 1);
-    uint64_t spread = sum->critical_ns > even ? sum->critical_ns - even : 0;
+    uint64_t critical = sum->critical_ns < sums->clock_ns ? sum->critical_ns : sums->clock_ns;
+    uint64_t spread = critical > even ? critical - even : 0;
     uint64_t excess = sum->longest_ns > others ? sum->longest_ns - others : 0;
     return spread > excess ? spread : excess;
 }
@@ -98,12 +101,18 @@ uint32_t lc_scenario_paths(const struct lc_portion_sums *sums, uint32_t n_ranks,
     uint32_t n = 0;
     for (uint32_t i = 0; n_ranks > 1 && i < sums->n; i++) {
         const struct lc_portion_sum *sum = &sums->list[i];
-        uint64_t gain = gain_of(sum, n_ranks);
+        uint64_t gain = gain_of(sums, sum, n_ranks);
         if (sum->key == sum->of && gain > 0 && gain >= sums->least_ns)
             paths[n++] = (struct lc_scenario_path){sum->key, sum->longest_rank, gain};
     }
     qsort(paths, n, sizeof *paths, compare_paths);
     return n;
+}
+
+bool lc_scenario_is_chain(const struct lc_portion_sums *sums, const struct lc_portion_sum *sum,
+                          uint32_t n_ranks) {
+    return n_ranks > 2 && sum->critical_ns <= sums->clock_ns &&
+           sum->critical_ns > sum->ns / 10 * 9 && sum->longest_ns < sum->ns / 10 * 6;
 }
 
 static bool matters(const struct lc_portion_sum *sum, const struct lc_portion_sum *path) {
@@ -131,6 +140,8 @@ uint32_t lc_portion_peers(const struct lc_portion_sums *sums, uint64_t key, uint
 
 uint64_t lc_portion_instead(struct lc_portion_mean all, struct lc_portion_mean own,
                             enum lc_scenario scenario) {
+    if (scenario == LC_SCENARIO_CHAIN)
+        return 0;
     if (scenario == LC_SCENARIO_LATE) {
         all.ns = all.ns > own.ns ? all.ns - own.ns : 0;
         all.n = all.n > own.n ? all.n - own.n : 0;
@@ -138,15 +149,20 @@ uint64_t lc_portion_instead(struct lc_portion_mean all, struct lc_portion_mean o
     return all.n > 0 ? all.ns / all.n : 0;
 }
 
+static double between(double low, double value, double high) {
+    return value < low ? low : value > high ? high : value;
+}
+
 bool lc_scenario_predict(const struct lc_scenario_seen *seen, struct lc_scenario_gain *gain) {
     if (seen->seen <= 0 || seen->unseen > seen->seen)
         return false;
-    double found = seen->gain > 0 ? seen->gain : 0;
-    double low = found - seen->error, high = found + seen->error + seen->longest;
+    /* at the same time the work of a chain takes what one rank needs for its own */
+    double without = seen->gain - seen->even, error = seen->error + seen->uneven;
+    double found = without > 0 ? without : 0;
+    double low = found - error + seen->rest_least, high = found + error + seen->rest_most;
     gain->low = seen->lost || low < 0 ? 0 : low;
-    gain->high = high;
-    double with_means = found + seen->too_long > 0 ? found + seen->too_long : 0;
-    gain->gain = with_means * (1 + seen->unseen / seen->seen);
-    gain->gain = gain->gain < high ? gain->gain : high;
+    gain->high = high > 0 ? high : 0;
+    gain->gain = found + seen->too_long + between(seen->rest_least, seen->rest, seen->rest_most);
+    gain->gain = between(0, gain->gain, gain->high);
     return true;
 }

@@ -10,6 +10,8 @@
  *   late     scenario: the rank that works longest in a call path takes the mean of the others for
  *            each portion
  *   even     scenario: each rank takes the mean of all
+ *   chain    scenario: no rank takes any time; stands for `late` where nearly all of the work of
+ *            all ranks is on the critical path, as ranks do it one after the other
  *
  * Invariant: merging is exact and does not depend on the order. The table belongs to one thread. */
 #ifndef LC_PIGGYBACK_PORTIONS_H
@@ -25,7 +27,9 @@ enum {
     LC_PORTION_SUMS = 24,     /* that ranks compare */
     LC_SCENARIO_PATHS = LC_WHATIF_MAX / 2,
 };
-enum lc_scenario { LC_SCENARIO_LATE, LC_SCENARIO_EVEN, LC_SCENARIOS };
+/* Of a call path two are carried: LATE or CHAIN, and EVEN. */
+enum lc_scenario { LC_SCENARIO_LATE, LC_SCENARIO_EVEN, LC_SCENARIO_CHAIN, LC_SCENARIOS };
+enum { LC_SCENARIOS_CARRIED = 2 };
 
 struct lc_portions { /* a class */
     uint32_t node, call;
@@ -51,7 +55,8 @@ struct lc_portion_sum {
     uint64_t ns, n;   /* time and number of portions of all ranks */
     uint64_t longest_ns;
     uint32_t longest_rank, n_ranks; /* the rank that works longest; that have such portions */
-    uint64_t critical_ns;           /* on the critical path; of call paths */
+    uint64_t
+        critical_ns; /* on the critical path; of call paths; too large where chains are alike */
 };
 
 struct lc_portion_sums {
@@ -59,6 +64,7 @@ struct lc_portion_sums {
     uint64_t most_ppm;  /* largest of all ranks: what carrying clocks would cost */
     uint64_t least_ns;  /* largest of all ranks: gains below are of no interest */
     uint64_t late_ns;   /* sum: errors of clocks */
+    uint64_t clock_ns;  /* largest of all ranks: critical path so far */
     uint64_t n_lost;    /* sum: edges */
     struct lc_portion_sum list[LC_PORTION_SUMS];
 };
@@ -81,6 +87,11 @@ struct lc_scenario_path {
 uint32_t lc_scenario_paths(const struct lc_portion_sums *sums, uint32_t n_ranks,
                            struct lc_scenario_path paths[LC_PORTION_SUMS]);
 
+/* Do the ranks do this work one after the other? Three or more, 90 % of it is on the critical path,
+ * less than 60 % of it is that of one rank. */
+bool lc_scenario_is_chain(const struct lc_portion_sums *sums, const struct lc_portion_sum *sum,
+                          uint32_t n_ranks);
+
 /* The keys of the classes whose portions are compared with those of class `key` of call path `of`:
  * that class alone where all ranks have each class of the call path, else all of them (a send on
  * one rank, its receive on the other). Classes with less than 2 % of the call path stay as they
@@ -98,10 +109,14 @@ uint64_t lc_portion_instead(struct lc_portion_mean all, struct lc_portion_mean o
 struct lc_scenario_seen { /* nanoseconds, of all ranks */
     double gain;          /* while the clocks were carried */
     double seen, unseen;  /* work in the call path meanwhile, and besides */
-    double longest;       /* most of what is unseen on one rank */
-    double error;         /* of the means, and of clocks */
-    double too_long;      /* what portions took above the means as they are at the end */
-    bool lost;            /* edges are missing */
+    /* what the rest of the work would have gained by the rules for runs without clocks, at least
+     * (it may be less than nothing) and at most */
+    double rest, rest_least, rest_most;
+    double error;    /* of the means, and of clocks */
+    double too_long; /* what portions took above the means as they are at the end */
+    double even,
+        uneven; /* CHAIN: work of a rank meanwhile, the mean and by how much one exceeds it */
+    bool lost;  /* edges are missing */
 };
 struct lc_scenario_gain {
     double gain, low, high;

@@ -295,6 +295,10 @@ static enum lc_err collect_gains(const struct lc_blame_table *table, struct gain
 
 enum lc_err lc_gain_table_write(const struct lc_blame_table *table,
                                 struct lc_cubex_writer *writer) {
+    /* in the order of enum lc_scenario (piggyback/portions.h) */
+    enum { N_GAIN_KINDS = 3 };
+    static const char *const kinds[N_GAIN_KINDS] = {"late_rank", "imbalance",
+                                                    "serialisation_chain"};
     struct gain *rows = NULL;
     size_t n_rows = 0, n = 0;
     struct lc_strbuf text = {0};
@@ -304,7 +308,7 @@ enum lc_err lc_gain_table_write(const struct lc_blame_table *table,
     for (size_t i = 0; err == LC_OK && i < n_rows; i++) {
         if (rows[i].cnode == LC_NONE)
             continue;
-        lc_strbuf_printf(&text, "%s\t%d\t", i % 2 == 0 ? "late_rank" : "imbalance", rows[i].rank);
+        lc_strbuf_printf(&text, "%s\t%d\t", kinds[i % N_GAIN_KINDS], rows[i].rank);
         err = print_path(table, rows[i].cnode, &text);
         for (int part = 0; part < N_GAIN_PARTS; part++)
             lc_strbuf_printf(&text, "\t%.9f", rows[i].seconds[part]);

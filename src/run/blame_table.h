@@ -29,7 +29,7 @@ enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
 
 /* gains.tsv: what the run would gain without a late rank, or with the work of all ranks even, in a
  * call path, by clocks that were carried in the run: values `gain.<k>.saved`, `.least`, `.most`,
- * `.excess` (k % 2: 0 late rank, 1 even). Errors: those of lc_blame_table_write. */
+ * `.excess` (k % 3: 0 late rank, 1 even, 2 no chain). Errors: those of lc_blame_table_write. */
 enum lc_err lc_gain_table_write(const struct lc_blame_table *table, struct lc_cubex_writer *writer);
 
 #endif

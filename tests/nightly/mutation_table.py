@@ -118,7 +118,7 @@ MUTATIONS = [
              "        if (code != NULL && late)\n            code->late += ticks;", "        if (code != NULL && late)\n            code->own += ticks;",
              "what the late rank did more is not seen", ("unit.piggyback.past",)),
     Mutation("estimate_without_its_bound", "src/piggyback/portions.c",
-             "    gain->high = high;", "    gain->high = found;",
+             "    gain->high = high > 0 ? high : 0;", "    gain->high = found;",
              "the upper bound of a predicted gain is the gain itself", ("unit.piggyback.portions",)),
     Mutation("blame_loses_its_error", "src/piggyback/blame.c",
              "    blame->rows[smallest].error += inherited;\n", "",

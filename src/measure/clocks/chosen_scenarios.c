@@ -23,18 +23,25 @@ enum { TAG = 0x4c34, MOST_PATHS = 6 };       /* four sums of each go to all rank
 enum { UNABLE = 1, FIXED = 2, GAVE_UP = 4 }; /* bits of lc_portion_sums.unable */
 enum { EDGE_NS = 100, MEMBER_NS = 15 };
 #define PATIENCE_NS UINT64_C(2000000000) /* for a rank that has just been at the same point */
-enum { UNSEEN, SEEN, LATE_ERROR, EVEN_ERROR, N_SEEN };
+enum { UNSEEN, SEEN, FIRST_ERROR, N_SEEN = FIRST_ERROR + LC_SCENARIOS_CARRIED };
+
+struct amounts { /* of work in a call path: nanoseconds, portions, and what is critical */
+    uint64_t ns, n, critical_ns;
+};
 
 struct chosen { /* the same on all ranks */
     uint64_t key;
     uint32_t rank; /* that is late */
-    bool on;
-    uint32_t slot;              /* its clocks: 2 slot + enum lc_scenario */
-    double saved[LC_SCENARIOS]; /* ticks, of earlier times that it was on */
-    /* of this rank, nanoseconds: work while it was on, and when that began; what portions took
-     * above the means as they were known at the end */
-    uint64_t seen_ns, then_ns;
-    double too_long_ns[LC_SCENARIOS];
+    bool on, chain;
+    uint32_t slot;                      /* its clocks: 2 slot, and the one after it */
+    double saved[LC_SCENARIOS_CARRIED]; /* ticks, of earlier times that it was on */
+    struct amounts all_seen, all_then;  /* of all ranks: critical path */
+    /* of this rank: while it was on, and when that began */
+    struct amounts own_seen, own_then;
+    /* nanoseconds that portions took above the means as they were known at the end, and work that
+     * could not be compared, and so is the same in the scenario */
+    double too_long_ns[LC_SCENARIOS_CARRIED];
+    uint64_t unchanged_ns[LC_SCENARIOS_CARRIED];
 };
 
 static struct lc_portion_table *table;
@@ -58,6 +65,11 @@ void lc_clk_choose_init(bool away) {
     table = calloc(1, sizeof *table);
     keys = calloc(LC_PORTION_CLASSES, sizeof *keys);
     n_classes = table != NULL && keys != NULL ? LC_PORTION_CLASSES : 0;
+}
+
+/* Its first clock, and its second one. */
+static enum lc_scenario scenario_of(const struct chosen *path, uint32_t which) {
+    return which == 1 ? LC_SCENARIO_EVEN : path->chain ? LC_SCENARIO_CHAIN : LC_SCENARIO_LATE;
 }
 
 bool lc_clk_has_chosen(void) {
@@ -287,40 +299,90 @@ static void carry(struct lc_clk_thread *k, uint32_t n) {
     gave_up = false;
 }
 
-static void start(struct lc_clk_thread *k, struct chosen *path, uint32_t slot) {
+/* Chains that are alike count once: what is critical of all ranks is no more than their clock. */
+static struct amounts all_of(const struct lc_portion_sums *sums, uint64_t key) {
+    const struct lc_portion_sum *sum = lc_portion_sums_find(sums, key);
+    struct amounts all = {0};
+    if (sum != NULL) {
+        all.ns = sum->ns;
+        all.n = sum->n;
+        all.critical_ns = sum->critical_ns < sums->clock_ns ? sum->critical_ns : sums->clock_ns;
+    }
+    return all;
+}
+
+static struct amounts own_of(struct lc_clk_thread *k, uint64_t key) {
+    struct amounts own = {.critical_ns = critical_ns(k, key)};
+    own.ns = own_sum(key, &own.n);
+    return own;
+}
+
+static uint64_t above(uint64_t value, uint64_t other) {
+    return value > other ? value - other : 0;
+}
+
+static struct amounts more(const struct amounts *now, const struct amounts *then) {
+    return (struct amounts){above(now->ns, then->ns), above(now->n, then->n),
+                            above(now->critical_ns, then->critical_ns)};
+}
+
+static void add(struct amounts *to, struct amounts what) {
+    to->ns += what.ns;
+    to->n += what.n;
+    to->critical_ns += what.critical_ns;
+}
+
+static void start(struct lc_clk_thread *k, struct chosen *path, uint32_t slot,
+                  const struct lc_portion_sums *sums) {
     path->on = true;
     path->slot = slot;
-    path->then_ns = own_ns(path->key);
-    for (uint32_t s = 0; s < LC_SCENARIOS; s++) {
+    path->own_then = own_of(k, path->key);
+    path->all_then = all_of(sums, path->key);
+    for (uint32_t s = 0; s < LC_SCENARIOS_CARRIED; s++) {
         k->l.vec.whatif[2 * slot + s] = k->l.useful;
         k->l.own_whatif[2 * slot + s] = k->l.own;
     }
 }
 
+/* Does this rank take another time in the scenario? */
+static bool is_changed(const struct chosen *path, enum lc_scenario scenario) {
+    return scenario != LC_SCENARIO_LATE || path->rank == lc_clk.rank;
+}
+
 /* What portions took above the means as they are known now; lost: it does not matter. */
 static void take_given(struct chosen *path, bool lost) {
-    for (uint32_t i = 0; i < n_classes; i++)
-        for (uint32_t s = 0; s < LC_SCENARIOS; s++) {
+    for (uint32_t s = 0; s < LC_SCENARIOS_CARRIED; s++) {
+        uint32_t slot = 2 * path->slot + s;
+        uint64_t unchanged = 0;
+        for (uint32_t i = 0; i < n_classes; i++) {
             struct lc_portions *p = &table->classes[i];
-            uint32_t slot = 2 * path->slot + s;
-            if (!(p->slots & 1u << slot))
+            if (p->node == 0 || keys[i].of != path->key)
                 continue;
+            if (!(p->slots & 1u << slot)) {
+                unchanged += is_changed(path, scenario_of(path, s)) ? p->ticks : 0;
+                continue;
+            }
             double mean = (double)p->n_given[slot] * (double)p->instead[slot];
             if (!lost)
                 path->too_long_ns[s] += ((double)p->given[slot] - mean) * lc_clk.ns_per_tick;
             p->given[slot] = p->n_given[slot] = 0;
             p->slots &= ~(1u << slot);
         }
+        path->unchanged_ns[s] = lc_clk_ns_of(unchanged);
+    }
 }
 
 /* lost: the clocks are not complete, what they say does not count. */
-static void stop(struct lc_clk_thread *k, struct chosen *path, bool lost) {
+static void stop(struct lc_clk_thread *k, struct chosen *path, const struct lc_portion_sums *sums,
+                 bool lost) {
     path->on = false;
     take_given(path, lost);
     if (lost)
         return;
-    path->seen_ns += own_ns(path->key) - path->then_ns;
-    for (uint32_t s = 0; s < LC_SCENARIOS; s++)
+    struct amounts all = all_of(sums, path->key), own = own_of(k, path->key);
+    add(&path->all_seen, more(&all, &path->all_then));
+    add(&path->own_seen, more(&own, &path->own_then));
+    for (uint32_t s = 0; s < LC_SCENARIOS_CARRIED; s++)
         path->saved[s] += (double)k->l.useful - (double)k->l.vec.whatif[2 * path->slot + s];
 }
 
@@ -336,7 +398,9 @@ static struct chosen *path_of(const struct lc_scenario_path *want,
             return &paths[i];
     if (n_paths == MOST_PATHS)
         return NULL;
-    paths[n_paths] = (struct chosen){.key = want->key, .rank = want->rank};
+    paths[n_paths] = (struct chosen){.key = want->key,
+                                     .rank = want->rank,
+                                     .chain = lc_scenario_is_chain(sums, sum, lc_clk.size)};
     return &paths[n_paths++];
 }
 
@@ -348,8 +412,8 @@ static uint64_t gain_of(const struct lc_scenario_path *wanted, uint32_t n, uint6
 }
 
 /* A free slot, or that of a path that would gain much less; LC_SCENARIO_PATHS: none. */
-static uint32_t make_room(struct lc_clk_thread *k, const struct lc_scenario_path *wanted,
-                          uint32_t n, uint64_t gain) {
+static uint32_t make_room(struct lc_clk_thread *k, const struct lc_portion_sums *sums,
+                          const struct lc_scenario_path *wanted, uint32_t n, uint64_t gain) {
     struct chosen *least = NULL;
     uint32_t used = 0, slot = 0;
     for (uint32_t i = 0; i < n_paths; i++) {
@@ -363,7 +427,7 @@ static uint32_t make_room(struct lc_clk_thread *k, const struct lc_scenario_path
         slot++;
     if (slot < LC_SCENARIO_PATHS || gain < gain_of(wanted, n, least->key) * 3 / 2)
         return slot;
-    stop(k, least, false);
+    stop(k, least, sums, false);
     return least->slot;
 }
 
@@ -374,7 +438,7 @@ static void choose(struct lc_clk_thread *k, const struct lc_portion_sums *sums) 
         struct chosen *path = path_of(&wanted[i], sums);
         if (path == NULL || path->on)
             continue;
-        uint32_t slot = make_room(k, wanted, n, wanted[i].gain_ns);
+        uint32_t slot = make_room(k, sums, wanted, n, wanted[i].gain_ns);
         if (slot == LC_SCENARIO_PATHS)
             continue;
         if (lc_clk.n_whatif == 0) {
@@ -386,7 +450,7 @@ static void choose(struct lc_clk_thread *k, const struct lc_portion_sums *sums) 
         }
         carry(k, LC_WHATIF_MAX);
         interval = k->l.interval;
-        start(k, path, slot);
+        start(k, path, slot, sums);
     }
 }
 
@@ -409,11 +473,14 @@ static void renew(struct chosen *path, const struct lc_portion_sums *sums) {
             all.ns += sum->ns;
             all.n += sum->n;
         }
-        for (enum lc_scenario s = 0; n_peers > 0 && s < LC_SCENARIOS; s++)
-            if (s == LC_SCENARIO_EVEN || path->rank == lc_clk.rank) {
-                p->slots |= 1u << (2 * path->slot + s);
-                p->instead[2 * path->slot + s] = lc_clk_ticks_of(lc_portion_instead(all, own, s));
-            }
+        for (uint32_t s = 0; s < LC_SCENARIOS_CARRIED; s++) {
+            enum lc_scenario scenario = scenario_of(path, s);
+            if (!is_changed(path, scenario) || (n_peers == 0 && scenario != LC_SCENARIO_CHAIN))
+                continue;
+            p->slots |= 1u << (2 * path->slot + s);
+            p->instead[2 * path->slot + s] =
+                lc_clk_ticks_of(lc_portion_instead(all, own, scenario));
+        }
     }
 }
 
@@ -429,7 +496,7 @@ static void decide(struct lc_clk_thread *k, const struct lc_portion_sums *sums) 
         (lost || (sums->most_ppm > LC_CHOSEN_PPM && !(sums->unable & FIXED)))) {
         for (uint32_t i = 0; i < n_paths; i++)
             if (paths[i].on)
-                stop(k, &paths[i], lost);
+                stop(k, &paths[i], sums, lost);
         carry(k, 0);
     }
     if (!sums->unable && sums->most_ppm <= LC_CHOSEN_PPM)
@@ -451,8 +518,10 @@ void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call) {
     lc_clk.choose_at *= 2;
     lc_clk_deferred(k); /* the clocks of all ranks are alike now */
     uint64_t elapsed = elapsed_ns(k);
-    struct lc_portion_sums sums = {
-        .unable = inability(k), .most_ppm = ppm_of(cost_ns(), elapsed), .least_ns = elapsed / 100};
+    struct lc_portion_sums sums = {.unable = inability(k),
+                                   .most_ppm = ppm_of(cost_ns(), elapsed),
+                                   .least_ns = elapsed / 100,
+                                   .clock_ns = lc_clk_ns_of(k->l.useful)};
     if (compare(k, &sums))
         decide(k, &sums);
     else
@@ -465,32 +534,36 @@ void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call) {
 
 /* ---- the end */
 
-static void add_seen(struct lc_portion_sums *sums, uint64_t key, double ns) {
-    uint64_t whole = ns > 0 ? (uint64_t)ns : 0;
-    lc_portion_sums_add(
-        sums,
-        &(struct lc_portion_sum){
-            .key = key, .of = key, .ns = whole, .longest_ns = whole, .longest_rank = lc_clk.rank});
+static void add_seen(struct lc_portion_sums *sums, uint64_t key, uint64_t ns, uint64_t n) {
+    lc_portion_sums_add(sums, &(struct lc_portion_sum){.key = key,
+                                                       .of = key,
+                                                       .ns = ns,
+                                                       .n = n,
+                                                       .longest_ns = ns,
+                                                       .longest_rank = lc_clk.rank});
 }
 
 /* What was seen, of all ranks: keys N_SEEN i + what. */
-static bool merge_seen(const struct lc_clk_thread *k, struct lc_portion_sums *sums) {
+static bool merge_seen(struct lc_clk_thread *k, struct lc_portion_sums *sums) {
     uint64_t late = 0;
     for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
         late = lc_clk.counts.late_whatif[s] > late ? lc_clk.counts.late_whatif[s] : late;
     *sums = (struct lc_portion_sums){.unable = gave_up ? GAVE_UP : 0,
                                      .late_ns = lc_clk_ns_of(late + lc_clk.counts.late_useful),
-                                     .n_lost = k->l.vec.n_whatif_lost};
+                                     .n_lost = k->l.vec.n_whatif_lost + table->n_lost};
     for (uint32_t i = 0; i < n_paths; i++) {
         struct chosen *path = &paths[i];
-        uint64_t all = own_ns(path->key);
-        path->seen_ns += path->on ? all - path->then_ns : 0;
-        add_seen(sums, N_SEEN * i + UNSEEN, (double)(all - path->seen_ns));
-        add_seen(sums, N_SEEN * i + SEEN, (double)path->seen_ns);
-        if (path->on)
+        struct amounts own = own_of(k, path->key);
+        if (path->on) {
+            add(&path->own_seen, more(&own, &path->own_then));
             take_given(path, false);
-        add_seen(sums, N_SEEN * i + LATE_ERROR, fabs(path->too_long_ns[LC_SCENARIO_LATE]));
-        add_seen(sums, N_SEEN * i + EVEN_ERROR, fabs(path->too_long_ns[LC_SCENARIO_EVEN]));
+        }
+        struct amounts rest = more(&own, &path->own_seen);
+        add_seen(sums, N_SEEN * i + UNSEEN, rest.ns, rest.n);
+        add_seen(sums, N_SEEN * i + SEEN, path->own_seen.ns, path->own_seen.n);
+        for (uint32_t s = 0; s < LC_SCENARIOS_CARRIED; s++)
+            add_seen(sums, N_SEEN * i + FIRST_ERROR + s,
+                     (uint64_t)fabs(path->too_long_ns[s]) + path->unchanged_ns[s], 0);
     }
     return share(sums);
 }
@@ -525,32 +598,64 @@ static double excess_ns(const struct lc_portion_sum *sum, enum lc_scenario scena
     return excess > 0 ? excess : 0;
 }
 
-static void book_scenario(const struct chosen *path, enum lc_scenario scenario, double saved_s,
+/* The part of the run in which no clock was carried for it, by the rules for runs without clocks;
+ * what a rank takes instead may be more there. */
+static void estimate_rest(const struct chosen *path, enum lc_scenario scenario,
+                          const struct lc_portion_sum *rest, const struct lc_portion_sums *work,
+                          struct lc_scenario_seen *seen) {
+    struct lc_clk_thread *k = lc_clk.threads; /* of the late rank */
+    struct amounts all = all_of(work, path->key), own = own_of(k, path->key);
+    struct amounts own_rest = more(&own, &path->own_seen);
+    struct amounts all_seen = path->all_seen;
+    if (path->on)
+        add(&all_seen, more(&all, &path->all_then));
+    struct amounts all_rest = more(&all, &all_seen);
+    double critical = (double)all_rest.critical_ns, longest = (double)rest->longest_ns;
+    /* of a rank's work in the whole run the part that its portions are of all portions */
+    double part = all.n > 0 ? (double)rest->n / (double)all.n : 0, n = lc_clk.size;
+    double instead =
+        scenario == LC_SCENARIO_EVEN ? (double)all.ns / n * part : (double)rest->ns / n;
+    if (scenario == LC_SCENARIO_LATE) {
+        instead = (double)above(all.ns, own.ns) / (n - 1) * part;
+        longest = (double)own_rest.ns;
+        double on_path = fmin((double)own_rest.critical_ns, longest);
+        critical = longest > 0 ? instead + (longest - instead) * (on_path / longest) : instead;
+    }
+    seen->rest = critical - instead;
+    seen->rest_least = scenario == LC_SCENARIO_CHAIN ? 0 : fmin(longest - instead, 0);
+    seen->rest_most = scenario == LC_SCENARIO_LATE ? longest : fmax(longest, critical);
+}
+
+static void book_scenario(const struct chosen *path, uint32_t which, double saved_s,
                           const struct lc_portion_sums *work, const struct lc_portion_sums *seen) {
+    const enum lc_scenario scenario = scenario_of(path, which);
     uint32_t i = (uint32_t)(path - paths), at = N_SEEN * i;
     const struct lc_portion_sum *its = lc_portion_sums_find(seen, at + SEEN);
     const struct lc_portion_sum *rest = lc_portion_sums_find(seen, at + UNSEEN);
-    const struct lc_portion_sum *error = lc_portion_sums_find(seen, at + LATE_ERROR + scenario);
+    const struct lc_portion_sum *error = lc_portion_sums_find(seen, at + FIRST_ERROR + which);
     struct lc_scenario_gain gain;
     if (its == NULL || rest == NULL || error == NULL || (path->on && seen->unable & GAVE_UP))
         return;
-    const struct lc_scenario_seen all = {
-        .gain = path->saved[scenario] * lc_clk.ns_per_tick + (path->on ? saved_s * 1e9 : 0),
+    const double even = scenario == LC_SCENARIO_CHAIN ? (double)its->ns / lc_clk.size : 0;
+    struct lc_scenario_seen all = {
+        .gain = path->saved[which] * lc_clk.ns_per_tick + (path->on ? saved_s * 1e9 : 0),
         .seen = (double)its->ns,
         .unseen = (double)rest->ns,
-        .longest = (double)rest->longest_ns,
         .error = (double)error->longest_ns + (double)seen->late_ns,
         /* where the late rank took too little, the others were on the longest chain */
-        .too_long = scenario == LC_SCENARIO_LATE ? fmax(path->too_long_ns[scenario], 0)
-                                                 : path->too_long_ns[scenario],
+        .too_long = scenario == LC_SCENARIO_LATE ? fmax(path->too_long_ns[which], 0)
+                                                 : path->too_long_ns[which],
+        .even = even,
+        .uneven = scenario == LC_SCENARIO_CHAIN ? (double)its->longest_ns - even : 0,
         .lost = seen->n_lost > 0};
+    estimate_rest(path, scenario, rest, work, &all);
     if (lc_scenario_predict(&all, &gain))
         book(path, LC_SCENARIOS * i + scenario, &gain,
              excess_ns(lc_portion_sums_find(work, path->key), scenario));
 }
 
 void lc_clk_chosen_finish(double saved_s[]) {
-    struct lc_portion_sums work = {0}, seen;
+    struct lc_portion_sums work = {.clock_ns = lc_clk_ns_of(lc_clk.threads->l.useful)}, seen;
     if (n_paths == 0)
         return;
     if (!tell(saved_s, LC_WHATIF_MAX * (int)sizeof *saved_s) || !compare(lc_clk.threads, &work))
@@ -559,6 +664,6 @@ void lc_clk_chosen_finish(double saved_s[]) {
     if (!merge_seen(lc_clk.threads, &seen))
         return;
     for (uint32_t i = 0; i < n_paths; i++)
-        for (enum lc_scenario s = 0; paths[i].rank == lc_clk.rank && s < LC_SCENARIOS; s++)
+        for (uint32_t s = 0; paths[i].rank == lc_clk.rank && s < LC_SCENARIOS_CARRIED; s++)
             book_scenario(&paths[i], s, saved_s[2 * paths[i].slot + s], &work, &seen);
 }

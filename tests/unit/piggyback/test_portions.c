@@ -93,7 +93,7 @@ static void merges_in_any_order(void **state) {
  * of 4 times; path 3: all alike. Classes 11 and 12 are of path 1. */
 static void chooses(void **state) {
     (void)state;
-    struct lc_portion_sums sums = {.least_ns = 5};
+    struct lc_portion_sums sums = {.least_ns = 5, .clock_ns = 240};
     for (uint32_t r = 0; r < 4; r++) {
         add(&sums, sum_of(1, 1, r, r == 2 ? 20 : 10, 2));
         add(&sums, sum_of(11, 1, r, 9, 1));
@@ -115,6 +115,31 @@ static void chooses(void **state) {
     sums.least_ns = 11;
     assert_int_equal(lc_scenario_paths(&sums, 4, paths), 1);
     assert_int_equal(lc_scenario_paths(&sums, 1, paths), 0);
+}
+
+/* Work that ranks do one after the other: 90 % of it is on the critical path, none does 60 %. */
+static void finds_chains(void **state) {
+    (void)state;
+    struct lc_portion_sums sums = {.clock_ns = 400};
+    for (uint32_t r = 0; r < 4; r++) {
+        struct lc_portion_sum one = sum_of(1, 1, r, 100, 1), most = one, tied = one, mine = one;
+        one.critical_ns = 95;
+        most.key = most.of = 2;
+        most.critical_ns = 85;
+        tied.key = tied.of = 3; /* chains that are alike: each rank has one of its own */
+        tied.critical_ns = 101;
+        mine.key = mine.of = 4;
+        mine.ns = mine.longest_ns = mine.critical_ns = r == 0 ? 250 : 50;
+        add(&sums, one);
+        add(&sums, most);
+        add(&sums, tied);
+        add(&sums, mine);
+    }
+    assert_true(lc_scenario_is_chain(&sums, lc_portion_sums_find(&sums, 1), 4));
+    assert_false(lc_scenario_is_chain(&sums, lc_portion_sums_find(&sums, 2), 4));
+    assert_false(lc_scenario_is_chain(&sums, lc_portion_sums_find(&sums, 3), 4));
+    assert_false(lc_scenario_is_chain(&sums, lc_portion_sums_find(&sums, 4), 4));
+    assert_false(lc_scenario_is_chain(&sums, lc_portion_sums_find(&sums, 1), 2));
 }
 
 static void compares_classes(void **state) {
@@ -143,41 +168,57 @@ static void replaces_portions(void **state) {
     assert_int_equal(lc_portion_instead(all, own, LC_SCENARIO_LATE), 10);
     assert_int_equal(lc_portion_instead(all, own, LC_SCENARIO_EVEN), 12);
     assert_int_equal(lc_portion_instead(own, own, LC_SCENARIO_LATE), 0); /* nobody else does it */
+    assert_int_equal(lc_portion_instead(all, own, LC_SCENARIO_CHAIN), 0);
 }
 
 static void gains(void **state) {
     (void)state;
     struct lc_scenario_gain gain;
-    struct lc_scenario_seen seen = {
-        .gain = 80, .seen = 400, .unseen = 100, .longest = 40, .error = 5};
+    struct lc_scenario_seen seen = {.gain = 80,
+                                    .seen = 400,
+                                    .unseen = 100,
+                                    .rest = 20,
+                                    .rest_least = -4,
+                                    .rest_most = 40,
+                                    .error = 5};
     assert_true(lc_scenario_predict(&seen, &gain));
     assert_float_equal(gain.gain, 100, 1e-9);
-    assert_float_equal(gain.low, 75, 1e-9);
+    assert_float_equal(gain.low, 71, 1e-9);
     assert_float_equal(gain.high, 125, 1e-9);
     seen.too_long = 4; /* with the means of the end it would have gained more */
     assert_true(lc_scenario_predict(&seen, &gain));
-    assert_float_equal(gain.gain, 105, 1e-9);
+    assert_float_equal(gain.gain, 104, 1e-9);
     seen.too_long = -4;
     assert_true(lc_scenario_predict(&seen, &gain));
-    assert_float_equal(gain.gain, 95, 1e-9);
+    assert_float_equal(gain.gain, 96, 1e-9);
     seen.too_long = 0;
-    seen.longest = 10; /* what was not seen cannot gain more than it took */
+    seen.rest_most = 10; /* what was not seen cannot gain more than it took */
     assert_true(lc_scenario_predict(&seen, &gain));
-    assert_float_equal(gain.gain, 95, 1e-9);
+    assert_float_equal(gain.gain, 90, 1e-9);
+    seen.even = 20; /* a chain: its work takes what one rank needs, at the same time */
+    seen.uneven = 7;
+    assert_true(lc_scenario_predict(&seen, &gain));
+    assert_float_equal(gain.gain, 70, 1e-9);
+    assert_float_equal(gain.low, 44, 1e-9);
+    assert_float_equal(gain.high, 82, 1e-9);
+    seen.even = seen.uneven = 0;
     seen.lost = true;
     assert_true(lc_scenario_predict(&seen, &gain));
     assert_float_equal(gain.low, 0, 1e-9);
-    seen.gain = -3; /* longer than the run: nothing is gained */
+    seen.gain = -3; /* longer than the run: nothing is gained while it was carried */
     assert_true(lc_scenario_predict(&seen, &gain));
-    assert_float_equal(gain.gain, 0, 1e-9);
+    assert_float_equal(gain.gain, 10, 1e-9);
     seen.unseen = 401;
     assert_false(lc_scenario_predict(&seen, &gain));
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_classes),     cmocka_unit_test(merges_in_any_order),
-        cmocka_unit_test(chooses),           cmocka_unit_test(compares_classes),
-        cmocka_unit_test(replaces_portions), cmocka_unit_test(gains)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_classes),
+                                       cmocka_unit_test(merges_in_any_order),
+                                       cmocka_unit_test(chooses),
+                                       cmocka_unit_test(finds_chains),
+                                       cmocka_unit_test(compares_classes),
+                                       cmocka_unit_test(replaces_portions),
+                                       cmocka_unit_test(gains)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,76 @@
+"""Gains that a profile predicts without a trace, beside what comes out: sim_gains.py LATECOMER SIM-MPIRUN SIM-GAINS FIRST LAST [JOBS]
+
+Programs with one fault each (sim_gains.c), seeds FIRST to LAST, on the simulated MPI: what the run gains when the fault is taken away lies within the bounds
+that the finding states, always; it is predicted by a what-if clock that the library chose in the run, and is no more than what is waited for the fault.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from patience import patience  # noqa: E402
+
+LATECOMER, MPIRUN, PROGRAM = sys.argv[1:4]
+KINDS = {"slow_rank": "late_rank", "half": "imbalance", "turns": "imbalance", "serial": "late_rank", "late_root": "late_rank", "chain": "serialisation_chain"}
+FREE = ("--latency", "0", "--call", "0")
+NETWORKS = (FREE, FREE, ("--latency", "3000"), ("--random", "--latency", "2000"))
+ROUNDING = 50e-9  # of the times of a round
+BY_CLOCK = 0.9  # of the programs, at least: none is carried for most of a fault that begins right after the ranks have chosen
+CLOCK = "what-if clock of the run without this cause"
+
+
+def rounds_of(seed):
+    return 24 + seed * 7 % 40
+
+
+def measure(kind, way, cured, seed, root):
+    """The profile of one run."""
+    ranks, exp = 3 + seed % 5, Path(root) / cured
+    command = [MPIRUN, "-n", ranks, "--seed", seed, *NETWORKS[seed % len(NETWORKS)], LATECOMER, "run", "-q", "-o", exp, "--", PROGRAM, kind, way, cured, seed,
+               rounds_of(seed)]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=patience(60), env={**os.environ, "TMPDIR": root})
+    if done.returncode != 0 or done.stderr:
+        raise AssertionError(f"status {done.returncode}: {done.stderr[-500:]}")
+    return json.loads(subprocess.run([LATECOMER, "show", "--json", exp], capture_output=True, text=True, check=True, timeout=patience(60)).stdout)
+
+
+def judge(kind, way, seed):
+    """What is wrong, a line about the prediction, and whether a clock told it. What the network takes may differ between the two runs: it is no work."""
+    with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
+        before, after = (measure(kind, way, cured, seed, root) for cured in ("faulty", "cured"))
+    now, then, network = before["pop"]["elapsed_s"], after["pop"]["elapsed_s"], before["pop"]["elapsed_s"] - before["pop"]["critical_path_s"]
+    error = abs(network - (then - after["pop"]["critical_path_s"])) + ROUNDING * rounds_of(seed)
+    gained, found = now - then, [f for f in before["findings"] if f["callpath"] == "main/fault"]
+    if not found:
+        return ["nothing found"] if gained > 0.02 * now else [], f"gains {gained:.6f} s of {now:.6f} s, nothing found", False
+    first = found[0]
+    bad = []
+    if first["kind"] != KINDS[kind]:
+        bad.append(f"{first['kind']}, not {KINDS[kind]}")
+    elif not first["gain_low_s"] - error <= gained <= first["gain_high_s"] + error:
+        bad.append("not within the bounds")
+    if first["gain_high_s"] > first["severity_s"] * (1 + 1e-9):
+        bad.append(f"more than the waiting, {first['severity_s']:.6f} s")
+    return bad, (f"gains {gained:.6f} s of {now:.6f} s, predicted {first['gain_s']:.6f} s ({first['gain_low_s']:.6f} to {first['gain_high_s']:.6f}): "
+                 f"{100 * (first['gain_s'] - gained) / then:+.2f} % of the run time{'' if first['gain_by'] == CLOCK else ', by ' + first['gain_by']}"), first["gain_by"] == CLOCK
+
+
+def main():
+    first, last, jobs = int(sys.argv[4]), int(sys.argv[5]), int(sys.argv[6]) if len(sys.argv) > 6 else 1
+    cases = [(kind, way, seed) for seed in range(first, last + 1) for kind in KINDS for way in ("barrier", "ring")]
+    failed = clocked = 0
+    with ThreadPoolExecutor(jobs) as pool:
+        for case, (bad, line, clock) in zip(cases, pool.map(lambda case: judge(*case), cases)):
+            failed += bool(bad)
+            clocked += clock
+            print(*case, line, "  WRONG: " + ", ".join(bad) if bad else "", sep=" ")
+    print(f"{len(cases)} programs, {failed} wrong, {clocked} predicted by clocks")
+    return failed > 0 or clocked < BY_CLOCK * len(cases)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
