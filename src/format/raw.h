@@ -146,6 +146,9 @@ struct lc_raw_value {
     double value;
 };
 
+/* The value with which a node says its number in the process itself, where others name it so. */
+#define LC_RAW_NODE_NUMBER "node_number"
+
 struct lc_raw {
     struct lc_raw_module *modules;
     size_t n_modules, cap_modules;

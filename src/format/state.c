@@ -23,6 +23,7 @@ struct reader {
     uint32_t *name_map;
     uint64_t *booked_ns; /* exclusive time of each thread without the root */
     uint32_t *location;  /* of each thread in out */
+    uint64_t *worked_ns; /* by node: own time of the first thread, so far */
     uint32_t n_nodes, n_modules, n_names, n_threads, n_text;
 };
 
@@ -118,6 +119,11 @@ static enum lc_err read_definitions(struct reader *r) {
     return LC_OK;
 }
 
+/* Is it own time of code, exact or by samples? */
+static bool is_work(const struct lc_state_row *row) {
+    return row->size_class == LC_RAW_CLASS_TIME || row->size_class == LC_RAW_CLASS_SAMPLES;
+}
+
 static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_state_row *row) {
     struct lc_state_row copy = *row;
     if (copy.node >= r->n_nodes || copy.count == 0) {
@@ -143,6 +149,8 @@ static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_s
         out.max_ns = to_ns(r, copy.max);
         r->booked_ns[thread] += out.sum_ns;
     }
+    if (thread == 0 && is_work(&copy))
+        r->worked_ns[copy.node] += out.sum_ns;
     return lc_raw_add_row(r->out, &out);
 }
 
@@ -192,6 +200,7 @@ static enum lc_err read_threads(struct reader *r) {
     const struct lc_state_thread *threads = table(r, &h->threads, sizeof *threads, &r->n_threads);
     LC_TRY(lc_alloc(&r->booked_ns, r->n_threads + 1u, sizeof(uint64_t)));
     LC_TRY(lc_alloc(&r->location, r->n_threads + 1u, sizeof(uint32_t)));
+    LC_TRY(lc_alloc(&r->worked_ns, r->n_nodes + 1u, sizeof(uint64_t)));
     char host[sizeof h->host];
     memcpy(host, h->host, sizeof host);
     host[sizeof host - 1] = '\0';
@@ -327,6 +336,42 @@ static enum lc_err read_waits(struct reader *r) {
     return LC_OK;
 }
 
+/* Costs name code of other ranks by its node there: waited.<rank>.<node>.direct and .passed. */
+static enum lc_err read_cost(struct reader *r, const struct lc_state_cost *cost) {
+    static const struct lc_state_wait first = {.node = 0};
+    uint64_t code = atomic_load_explicit(&cost->code, memory_order_relaxed) - 1;
+    const struct {
+        const char *name;
+        uint64_t ticks;
+    } parts[] = {{"direct", atomic_load_explicit(&cost->direct, memory_order_relaxed)},
+                 {"passed", atomic_load_explicit(&cost->indirect, memory_order_relaxed)}};
+    char name[64];
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && code != UINT64_MAX; i++) {
+        if (parts[i].ticks == 0)
+            continue;
+        snprintf(name, sizeof name, "waited.%u.%u.%s", (uint32_t)(code >> 32), (uint32_t)code,
+                 parts[i].name);
+        LC_TRY(add_value(r, &first, name, (double)parts[i].ticks * r->ns_per_tick * 1e-9));
+    }
+    return LC_OK;
+}
+
+/* The node in which others find this process late is one in which it works: so are numbered those
+ * with a thousandth of its time and more. */
+static enum lc_err read_costs(struct reader *r) {
+    uint64_t offset = atomic_load_explicit(&r->header->costs, memory_order_acquire);
+    if (offset == 0 || offset % 64 != 0 || offset > r->bytes ||
+        r->bytes - offset < sizeof(struct lc_state_costs) || r->n_nodes == 0 || r->n_threads == 0)
+        return LC_OK;
+    const struct lc_state_costs *costs = (const struct lc_state_costs *)(r->map + offset);
+    for (size_t i = 0; i < LC_STATE_COSTS; i++)
+        LC_TRY(read_cost(r, &costs->rows[i]));
+    for (uint32_t i = 0; i < r->n_nodes; i++)
+        if (r->worked_ns[i] > 0 && r->worked_ns[i] >= r->booked_ns[0] / 1000)
+            LC_TRY(add_value(r, &(struct lc_state_wait){.node = i}, LC_RAW_NODE_NUMBER, i));
+    return LC_OK;
+}
+
 enum lc_err lc_state_snapshot(const void *map, size_t bytes, uint64_t end_ns, struct lc_raw *out) {
     const struct lc_state_header *h = map;
     if (bytes < sizeof *h || h->magic != LC_STATE_MAGIC || h->version != LC_STATE_VERSION ||
@@ -348,10 +393,13 @@ enum lc_err lc_state_snapshot(const void *map, size_t bytes, uint64_t end_ns, st
         err = read_threads(&r);
     if (err == LC_OK)
         err = read_waits(&r);
+    if (err == LC_OK)
+        err = read_costs(&r);
     free(r.node_map);
     free(r.module_map);
     free(r.name_map);
     free(r.booked_ns);
     free(r.location);
+    free(r.worked_ns);
     return err;
 }

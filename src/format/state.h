@@ -24,7 +24,7 @@
 #include "format/raw.h"
 
 #define LC_STATE_MAGIC   0x4c43535441544531ull
-#define LC_STATE_VERSION 8u
+#define LC_STATE_VERSION 9u
 
 enum lc_state_ending {
     LC_ENDING_NONE,     /* still running, or died without a word */
@@ -73,6 +73,7 @@ struct lc_state_header {
     _Atomic uint64_t used;  /* bytes handed out from the pool of row chunks */
     _Atomic uint64_t lost;  /* calls that could not be booked for lack of memory */
     _Atomic uint64_t waits; /* offset of the newest struct lc_state_wait, 0: none */
+    _Atomic uint64_t costs; /* offset of struct lc_state_costs; 0: none, or in waits already */
     struct lc_state_table modules, names, nodes, threads, peers, text;
     char host[64];
     char mpi[64];  /* "MPICH 4.0.2", as it says itself */
@@ -171,6 +172,17 @@ struct lc_state_wait { /* what the logical clocks found about one call path of o
     uint64_t unused_too[2]; /* a multiple of 64 bytes */
 };
 _Static_assert(sizeof(struct lc_state_wait) % 64 == 0, "records begin at multiples of 64 bytes");
+
+/* What the process has waited until now, by the code that is to blame: for readers while it runs,
+ * or when it has died. MPI_Finalize adds up those of all ranks (LC_STATE_WAIT_COST). */
+struct lc_state_cost {
+    _Atomic uint64_t code;             /* 1 + (late rank << 32 | node of its call tree); 0: free */
+    _Atomic uint64_t direct, indirect; /* ticks */
+};
+enum { LC_STATE_COSTS = 256 };
+struct lc_state_costs {
+    struct lc_state_cost rows[LC_STATE_COSTS]; /* by a hash of their code, or behind it */
+};
 
 /* Adds what the state holds to `out` (made with lc_raw_new): definitions, one location per thread,
  * rows in ns. Threads that still live end at `end_ns` (CLOCK_MONOTONIC_RAW; 0: now) unless the

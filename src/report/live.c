@@ -10,7 +10,7 @@
 #include "report/text_parts.h"
 
 enum { BAR = 40, MOST_LATE = 5, NAME_WIDTH = 70 };
-static const double LATE_SHARE = 0.1; /* of an interval; what is less is nobody's fault */
+static const double LATE_SHARE = 0.1; /* of an interval; what is less is not told */
 
 static struct lc_live_rank *rank_of(struct lc_live *live, int32_t rank) {
     for (size_t i = live->n_ranks; i > 0; i--) /* locations come rank by rank */
@@ -41,7 +41,7 @@ enum lc_err lc_live_read(struct lc_live *live, struct lc_view *view) {
     LC_TRY(lc_sums_new(&sums, view));
     add_locations(live, view, sums);
     lc_sums_free(sums);
-    return LC_OK;
+    return lc_late_read(&live->costs, view);
 }
 
 static double more(double now, double before) {
@@ -52,7 +52,71 @@ static double lesser(double a, double b) {
     return a < b ? a : b;
 }
 
-/* ---- who is late */
+/* ---- who is late: by waits that are over */
+
+/* What this code had cost the others before; lists are of two snapshots of one run. */
+static double cost_before(const struct lc_late_list *before, const struct lc_late *late) {
+    for (size_t i = 0; i < before->n; i++)
+        if (strcmp(before->list[i].rank, late->rank) == 0 &&
+            strcmp(before->list[i].thread, late->thread) == 0 &&
+            strcmp(before->list[i].path, late->path) == 0)
+            return before->list[i].seconds;
+    return 0.0;
+}
+
+struct blamed { /* a rank */
+    int32_t rank;
+    double seconds, longest;
+    const char *path; /* with the longest part */
+};
+
+static int most_seconds_first(const void *a, const void *b) {
+    const struct blamed *x = a, *y = b;
+    return x->seconds != y->seconds ? (x->seconds < y->seconds) - (x->seconds > y->seconds)
+                                    : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static size_t blame_ranks(const struct lc_late_list *now, const struct lc_late_list *before,
+                          struct blamed *ranks) {
+    size_t n = 0;
+    for (size_t i = 0; i < now->n; i++) {
+        const struct lc_late *late = &now->list[i];
+        double seconds = more(late->seconds, cost_before(before, late));
+        int32_t rank = (int32_t)strtol(late->rank, NULL, 10);
+        size_t at = 0;
+        while (at < n && ranks[at].rank != rank)
+            at++;
+        if (at == n)
+            ranks[n++] = (struct blamed){.rank = rank, .path = ""};
+        ranks[at].seconds += seconds;
+        if (seconds > ranks[at].longest) {
+            ranks[at].longest = seconds;
+            ranks[at].path = late->path;
+        }
+    }
+    qsort(ranks, n, sizeof ranks[0], most_seconds_first);
+    return n;
+}
+
+static enum lc_err find_blamed(struct lc_live *since, const struct lc_live *now,
+                               const struct lc_live *before) {
+    struct blamed *ranks;
+    LC_TRY(lc_alloc(&ranks, now->costs.n + 1, sizeof ranks[0]));
+    size_t n = blame_ranks(&now->costs, &before->costs, ranks);
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; i < n && since->n_late < MOST_LATE && err == LC_OK; i++) {
+        if (ranks[i].seconds < LATE_SHARE * since->elapsed)
+            break;
+        struct lc_live_late *late = &since->late[since->n_late];
+        *late = (struct lc_live_late){ranks[i].rank, true, ranks[i].seconds, NULL};
+        err = lc_strdup(&late->path, ranks[i].path);
+        since->n_late += err == LC_OK;
+    }
+    free(ranks);
+    return err;
+}
+
+/* ---- .. and while they last: by less time in MPI than the others */
 
 /* Where outside MPI the ranks of `late` gained most time of their own: path and seconds of each. */
 struct longest {
@@ -131,6 +195,9 @@ static enum lc_err find_late(struct lc_live *since, const struct lc_live *now,
     if (before->view->model->n_locations > locations)
         locations = before->view->model->n_locations;
     LC_TRY(lc_alloc(&since->late, MOST_LATE, sizeof *since->late));
+    LC_TRY(find_blamed(since, now, before));
+    if (since->n_late > 0)
+        return LC_OK;
     LC_TRY(choose_late(since));
     LC_TRY(lc_alloc(&scratch, 2 * MOST_LATE + locations, sizeof *scratch));
     enum lc_err err = find_places(since, now, before, longest, scratch);
@@ -169,6 +236,7 @@ void lc_live_free(struct lc_live *live) {
         free(live->late[i].path);
     free(live->late);
     free(live->ranks);
+    lc_late_free(&live->costs);
     lc_view_close(live->view);
     *live = (struct lc_live){0};
 }
@@ -254,8 +322,13 @@ void lc_live_print(const struct lc_live *now, const struct lc_live *since, size_
     for (size_t i = 0; i < since->n_late; i++) {
         const struct lc_live_late *late = &since->late[i];
         char *path = lc_text_outside(late->path, NAME_WIDTH), seconds[32];
-        fprintf(out, "  rank %d: %s less in MPI than the mean, longest in %s\n", late->rank,
-                lc_text_seconds(late->seconds, seconds), path != NULL ? path : "");
+        lc_text_seconds(late->seconds, seconds);
+        if (late->waited)
+            fprintf(out, "  rank %d: others waited %s for it, most of that while it was in %s\n",
+                    late->rank, seconds, path != NULL ? path : "");
+        else
+            fprintf(out, "  rank %d: %s less in MPI than the mean, longest in %s\n", late->rank,
+                    seconds, path != NULL ? path : "");
         free(path);
     }
 }
@@ -271,9 +344,10 @@ static json_t *figures(const struct lc_live *live) {
                                                "waiting_s", rank->waiting));
     }
     for (size_t i = 0; i < live->n_late; i++)
-        json_array_append_new(late, json_pack("{s:i, s:s, s:f}", "rank", (int)live->late[i].rank,
-                                              "callpath", live->late[i].path, "seconds",
-                                              live->late[i].seconds));
+        json_array_append_new(
+            late, json_pack("{s:i, s:s, s:f, s:s}", "rank", (int)live->late[i].rank, "callpath",
+                            live->late[i].path, "seconds", live->late[i].seconds, "by",
+                            live->late[i].waited ? "waiting" : "time in MPI"));
     return json_pack("{s:f, s:f, s:o, s:o}", "elapsed_s", live->elapsed, "efficiency",
                      efficiency_of(live), "ranks", ranks, "late", late);
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "report/late.h"
 #include "report/view.h"
 
 struct lc_live_rank {
@@ -12,15 +13,20 @@ struct lc_live_rank {
     double time, mpi, waiting; /* waiting is part of mpi */
 };
 
-struct lc_live_late { /* a rank that the others have waited for in an interval, most likely */
+struct lc_live_late { /* a rank that others wait for */
     int32_t rank;
-    double seconds; /* that it spent in MPI less than the mean of all ranks */
-    char *path;     /* where outside MPI it was longest */
+    /* Waits of an interval: seconds that it costs the others, directly and through others
+     * that it made late. Else, where none are over: that it spent in MPI less than the mean of
+     * all. */
+    bool waited;
+    double seconds;
+    char *path; /* what it was in for most of that; else where outside MPI it was longest */
 };
 
 struct lc_live {
-    double elapsed;       /* of the rank that has run longest */
-    struct lc_view *view; /* NULL: of an interval */
+    double elapsed;            /* of the rank that has run longest */
+    struct lc_view *view;      /* NULL: of an interval */
+    struct lc_late_list costs; /* so far, in the view */
     struct lc_live_rank *ranks;
     size_t n_ranks, n_unknown;
     struct lc_live_late *late; /* of an interval; largest first */

@@ -109,6 +109,105 @@ static enum lc_err collect(const struct lc_blame_table *table, enum table of, st
     return LC_OK;
 }
 
+/* ---- costs in processes that run, or died: late code is named by its number there */
+
+enum { MOST_WAITED = 1024 };
+
+struct waited {
+    int64_t rank;
+    uint64_t number;
+    double direct, passed;
+    size_t value; /* index of one that says so */
+};
+
+static int compare_codes(const void *a, const void *b) {
+    const struct waited *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static int compare_waited(const void *a, const void *b) {
+    const struct waited *x = a, *y = b;
+    double a_s = x->direct + x->passed, b_s = y->direct + y->passed;
+    return (a_s < b_s) - (a_s > b_s);
+}
+
+/* "waited.<rank>.<number>.direct" */
+static bool parse_waited(const char *name, double seconds, struct waited *code) {
+    char *end;
+    if (strncmp(name, "waited.", 7) != 0)
+        return false;
+    *code = (struct waited){.rank = strtol(name + 7, &end, 10)};
+    code->number = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
+    bool direct = strcmp(end, ".direct") == 0;
+    *(direct ? &code->direct : &code->passed) = seconds;
+    return direct || strcmp(end, ".passed") == 0;
+}
+
+/* Those that are equal become one. */
+static size_t join_codes(struct waited *list, size_t n) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || compare_codes(&list[kept - 1], &list[i]) != 0) {
+            list[kept++] = list[i];
+            continue;
+        }
+        list[kept - 1].direct += list[i].direct;
+        list[kept - 1].passed += list[i].passed;
+    }
+    return kept;
+}
+
+/* Code without a number: the program of who waited stands for it. */
+static struct blame row_of(const struct lc_blame_table *table, const struct waited *code,
+                           const struct waited *numbers, size_t n_numbers) {
+    const struct waited *found =
+        n_numbers > 0 ? bsearch(code, numbers, n_numbers, sizeof numbers[0], compare_codes) : NULL;
+    size_t value = found != NULL ? found->value : code->value;
+    return (struct blame){.wait_cnode = LC_NONE,
+                          .late_cnode = table->cnodes[value],
+                          .late_node = table->values[value]->node,
+                          .late_rank = (int32_t)code->rank,
+                          .late_thread = -1,
+                          .seconds = code->direct,
+                          .passed = code->passed};
+}
+
+static enum lc_err add_waited(const struct lc_blame_table *table, struct blame **rows,
+                              size_t *n_rows) {
+    struct waited *codes = NULL, *numbers = NULL;
+    size_t n = 0, n_numbers = 0, capacity = 0;
+    enum lc_err err = lc_alloc(&codes, table->n_values + 1, sizeof codes[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&numbers, table->n_values + 1, sizeof numbers[0]);
+    for (size_t i = 0; err == LC_OK && i < table->n_values; i++) {
+        const struct lc_raw_value *value = table->values[i];
+        const char *name = table->defs->names[value->metric];
+        if (strcmp(name, LC_RAW_NODE_NUMBER) == 0)
+            numbers[n_numbers++] =
+                (struct waited){.rank = table->defs->locations[value->location].rank,
+                                .number = value->value > 0 ? (uint64_t)value->value : 0,
+                                .value = i};
+        else if (parse_waited(name, value->value, &codes[n]))
+            codes[n++].value = i;
+    }
+    if (err == LC_OK && n > 0) {
+        qsort(numbers, n_numbers, sizeof numbers[0], compare_codes);
+        qsort(codes, n, sizeof codes[0], compare_codes);
+        n = join_codes(codes, n);
+        qsort(codes, n, sizeof codes[0], compare_waited);
+        n = n < MOST_WAITED ? n : MOST_WAITED;
+        capacity = *n_rows;
+        err = lc_grow(rows, &capacity, *n_rows + n, sizeof **rows);
+    }
+    for (size_t i = 0; err == LC_OK && i < n; i++)
+        (*rows)[(*n_rows)++] = row_of(table, &codes[i], numbers, n_numbers);
+    free(codes);
+    free(numbers);
+    return err;
+}
+
 static bool is_sampled_row(const struct lc_raw *defs, const struct blame *row) {
     return row->late_cnode != LC_NONE && row->spread > 0 && row->late_node < defs->n_nodes &&
            defs->nodes[row->late_node].kind == LC_RAW_SAMPLED;
@@ -226,6 +325,8 @@ static enum lc_err write_table(const struct lc_blame_table *table, enum table of
     double all = 0.0;
     struct lc_strbuf text = {0};
     enum lc_err err = collect(table, of, &rows, &n_rows, &all);
+    if (err == LC_OK && of == COSTS)
+        err = add_waited(table, &rows, &n_rows);
     if (err == LC_OK && of == COSTS)
         find_errors(table->defs, rows, n_rows);
     if (n_rows > 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/hash.h"
 #include "measure/clocks/blame_merge.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
@@ -11,6 +12,7 @@
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/record_format.h"
 #include "measure/core/core.h"
+#include "measure/core/state_write.h"
 #include "measure/callpath/entry.h"
 #include "piggyback/area.h"
 #include "piggyback/blame.h"
@@ -20,6 +22,8 @@
 enum { PAST_US = 2, LOOKS = 256, LEAST_LOOKS = 8, NS_PER_LOOK = 400, HASHES = 65536 };
 
 static uint64_t *hashes; /* by node; 0: not known yet */
+
+static struct lc_state_costs *shown; /* in the state; NULL: no room */
 
 /* By rank of another node: what was sent until when; when it waited for this process last. */
 static uint64_t *sent_until, *met_far;
@@ -34,6 +38,9 @@ void lc_clk_origins_init(void) {
     met_far = calloc(lc_clk.size, sizeof *met_far);
     if (past == 0 || met == 0 || hashes == NULL)
         return;
+    uint64_t costs = 0;
+    shown = lc_state_take(sizeof *shown, &costs);
+    atomic_store_explicit(&lc_core.state->costs, shown != NULL ? costs : 0, memory_order_release);
     lc_clk.past = lc_area_at(&lc_clk.mine, past);
     lc_clk.met = lc_area_at(&lc_clk.mine, met);
     lc_past_init(lc_clk.past, LC_PAST_WAITS, LC_PAST_WORK);
@@ -64,6 +71,26 @@ static uint64_t met_by(uint32_t rank, uint64_t *left) {
     uint64_t release = atomic_load_explicit(&met->release, memory_order_relaxed);
     *left = atomic_load_explicit(&met->left, memory_order_relaxed);
     return release;
+}
+
+/* What finds no row is not shown while the process runs. */
+static void show_cost(uint64_t key, uint64_t direct, uint64_t indirect) {
+    enum { TRIES = 16 };
+    if (shown == NULL)
+        return;
+    uint64_t at = lc_hash_key(key) >> 32;
+    for (uint32_t i = 0; i < TRIES; i++) {
+        struct lc_state_cost *row = &shown->rows[(at + i) % LC_STATE_COSTS];
+        uint64_t code = atomic_load_explicit(&row->code, memory_order_relaxed);
+        if (code != 0 && code != key + 1)
+            continue;
+        direct += atomic_load_explicit(&row->direct, memory_order_relaxed);
+        indirect += atomic_load_explicit(&row->indirect, memory_order_relaxed);
+        atomic_store_explicit(&row->direct, direct, memory_order_relaxed);
+        atomic_store_explicit(&row->indirect, indirect, memory_order_relaxed);
+        atomic_store_explicit(&row->code, key + 1, memory_order_relaxed);
+        return;
+    }
 }
 
 static void add_cost(uint64_t key, uint32_t late_thread, uint64_t direct, uint64_t indirect,
@@ -136,6 +163,7 @@ LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, u
         uint64_t indirect = (uint64_t)((double)o->indirect * share);
         double cost = (double)(direct + indirect);
         add_cost(o->key, 0, direct, indirect, cost * cost);
+        show_cost(o->key, direct, indirect);
         booked += direct + indirect;
     }
     lc_clk.cost_rest_indirect += passed;
@@ -148,6 +176,7 @@ LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, u
 }
 
 void lc_clk_origins_finish(void) {
+    atomic_store_explicit(&lc_core.state->costs, 0, memory_order_relaxed);
     for (uint32_t i = 0; i < lc_clk.blame.n; i++) {
         const struct lc_blame_row *row = &lc_clk.blame.rows[i];
         uint64_t left = row->ticks - row->traced, sure = row->ticks - row->error;

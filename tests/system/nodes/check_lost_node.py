@@ -29,8 +29,8 @@ def wait_until_begun(directory):
     wait_for(lambda: len(glob.glob(f"{begun(directory)}.*")) == 4 and os.path.getsize(f"{directory}/.ranks") == 4 * 128)
 
 
-def start(directory, *options):
-    words = several_hosts.launcher(FLAVOUR, 4) + [LATECOMER, "run", "-o", directory, *options, "--", PROGRAM, "100000", "5", "begun", begun(directory)]
+def start(directory, *options, ms=5):
+    words = several_hosts.launcher(FLAVOUR, 4) + [LATECOMER, "run", "-o", directory, *options, "--", PROGRAM, "100000", str(ms), "begun", begun(directory)]
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
 
 
@@ -118,14 +118,28 @@ def dump(directory, host):
     return found, text, done.stderr
 
 
+def check_top(directory, host):
+    """All ranks, and for which one the others wait: rank 0, on node1, works twice as long."""
+    done = several_hosts.on(host, [LATECOMER, "top", "--once", "--json", os.path.abspath(directory)])
+    assert done.returncode == 0, (host, done.stderr)
+    seen = json.loads(done.stdout)
+    late = [one for one in seen["interval"]["late"] if one["rank"] == 0]
+    assert [rank["rank"] for rank in seen["run"]["ranks"]] == [0, 1, 2, 3] and seen["unknown_threads"] == 0, seen
+    assert late and late[0]["by"] == "waiting" and late[0]["callpath"].startswith("main") and "MPI_" not in late[0]["callpath"], (host, late)
+    waited = sum(rank["waiting_s"] for rank in seen["interval"]["ranks"] if rank["rank"] != 0)
+    assert late[0]["seconds"] <= 1.1 * waited, (host, seen)
+
+
 def signal_parents(host, number):
     several_hosts.on(host, ["sh", "-c", f"for p in /proc/[0-9]*; do grep -qz ^run$ $p/cmdline 2>/dev/null && kill -{number} ${{p#/proc/}}; done"])
 
 
 def check_asked():
     """`latecomer dump`, on whatever host, brings the ranks of all up to date; a host that does not answer is told of."""
-    process = start("asked")
+    process = start("asked", ms=50)
     wait_until_begun("asked")
+    check_top("asked", "node1")
+    check_top("asked", "node2")
     last = 0
 
     def is_newer(host):

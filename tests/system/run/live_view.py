@@ -5,6 +5,7 @@ usage: live_view.py BUILD_DIR PROGRAM_OPENMPI PROGRAM_MPICH   ("": not installed
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -54,16 +55,20 @@ def test_json():
         check(abs(part["efficiency"] - (1 - mpi_s / time_s)) < 1e-6, done.stdout)
         check(all(rank["time_s"] >= rank["mpi_s"] >= 0 and rank["waiting_s"] >= 0 for rank in part["ranks"]), done.stdout)
     check(all(rank["mpi_s"] >= rank["waiting_s"] for rank in interval["ranks"]), done.stdout)
-    check([late["rank"] for late in interval["late"]] == [LATE] and run["late"] == [], done.stdout)
-    late, (first, second) = interval["late"][0], interval["ranks"]
-    check(late["callpath"].startswith("main"), done.stdout)
-    check(abs(late["seconds"] - (first["mpi_s"] - second["mpi_s"]) / 2) < 1e-6, done.stdout)
+    check(run["late"] == [], done.stdout)
+    # Each rank is late by what the other one has waited, from a tenth of the interval on; on a busy machine both may be.
+    waited, found = {rank: interval["ranks"][1 - rank]["waiting_s"] for rank in (0, 1)}, {late["rank"]: late for late in interval["late"]}
+    check([late["seconds"] for late in interval["late"]] == sorted((late["seconds"] for late in interval["late"]), reverse=True), done.stdout)
+    for rank, seconds in waited.items():
+        check(rank in found or seconds < 0.11 * interval["elapsed_s"], done.stdout)
+        check(rank not in found or (0.9 * seconds - 0.1 < found[rank]["seconds"] < 1.1 * seconds + 0.1 and found[rank]["by"] == "waiting"), done.stdout)
+    check(all(late["callpath"].startswith("main") and "MPI_" not in late["callpath"] for late in interval["late"]), done.stdout)
 
 
 def test_text():
     done = top("--once")  # the newest run here
     check(done.returncode == 0 and done.stdout.startswith("result\n2 ranks, "), str(done))
-    check(f"rank {LATE}: " in done.stdout and "less in MPI than the mean, longest in main" in done.stdout, done.stdout)
+    check(re.search(r"rank [01]: others waited .* for it, most of that while it was in main", done.stdout), done.stdout)
 
 
 def test_terminal():

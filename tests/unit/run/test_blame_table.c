@@ -91,7 +91,15 @@ static void rows_are_sorted_and_complete(void **state) {
     add_value(raw, "cost.0.passed", 1, 0.5);
     add_value(raw, "cost.1.late", 0, 3.0);
     add_value(raw, "cost.1.passed", 0, 1.0);
-    static const uint32_t cnodes[] = {2, 1, 0, 2, 2, 2, 2, 2, 2, 2, 0, 1, 1, 0, 0};
+    /* of ranks that have not ended: late code by its number there */
+    add_value(raw, "waited.6.7.direct", 0, 1.25);
+    add_value(raw, "waited.6.7.direct", 1, 0.5);
+    add_value(raw, "waited.6.7.passed", 0, 0.25);
+    add_value(raw, "waited.5.7.direct", 1, 0.125); /* without a number: that of the other rank */
+    add_value(raw, LC_RAW_NODE_NUMBER, 1, 7.0);
+    add_value(raw, LC_RAW_NODE_NUMBER, 0, 8.0);
+    static const uint32_t cnodes[] = {2, 1, 0, 2, 2, 2, 2, 2, 2, 2, 0,
+                                      1, 1, 0, 0, 0, 0, 0, 0, 1, 2};
     check_member(raw, cnodes, "blame.tsv",
                  "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
                  "late_call_site_end\tseconds\tshare\tlate_thread\n"
@@ -102,7 +110,9 @@ static void rows_are_sorted_and_complete(void **state) {
         "late_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\tseconds\tshare\t"
         "late_thread\tdirect_seconds\tindirect_seconds\terror\n"
         "5\tmain\t\t\t4.000000000\t0.800000000\t\t3.000000000\t1.000000000\t0.000000000\n"
-        "6\tmain/a%2Fb\t\t\t0.500000000\t0.100000000\t\t0.000000000\t0.500000000\t0.000000000\n");
+        "6\tmain/a%2Fb\t\t\t2.000000000\t0.400000000\t\t1.750000000\t0.250000000\t0.000000000\n"
+        "6\tmain/a%2Fb\t\t\t0.500000000\t0.100000000\t\t0.000000000\t0.500000000\t0.000000000\n"
+        "5\tmain\t\t\t0.125000000\t0.025000000\t\t0.125000000\t0.000000000\t0.000000000\n");
     check_member(raw, cnodes, "critical_path.tsv", NULL); /* a path without call sites */
     lc_raw_free(raw);
 }
