@@ -3,7 +3,7 @@ and that of the program with --cured=STEP.
 
 demo_gains.py LATECOMER FLAVOUR PROGRAM SCRATCH [virtual | RESULT]
 Figures, of the shortest of three runs each: it was disturbed least. With virtual, in virtual time: one run each, every cause named, every prediction
-of the profile within 3 %. With RESULT, an analysed run of the program: a table, for `latecomer.sh demo`.
+within 3 %. With RESULT, an analysed run of the program: a table, for `latecomer.sh demo`.
 """
 import json
 import os
@@ -69,10 +69,8 @@ def told(step, source, result, then):
 
 def judge():
     directory, profile = least_disturbed("planted")
-    sources = {"profile": profile}
-    if MODE != "virtual":
-        subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", directory], check=True, timeout=patience(120))
-        sources["analysis"] = show(directory)
+    subprocess.run([LATECOMER, "-q", "analyze", "-n", "1", directory], check=True, timeout=patience(120))
+    sources = {"profile": profile, "analysis": show(directory)}
     planted = [f for f in profile["findings"] if any(f"/{step}" in (f["callpath"] or "") for step in STEPS)]
     right = [bool(planted) and profile["findings"][0] is planted[0]]
     if not right[0]:
