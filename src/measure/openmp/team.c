@@ -5,6 +5,7 @@
 
 #include "base/timer.h"
 #include "measure/clocks/call_state.h"
+#include "measure/clocks/backlog.h"
 #include "measure/clocks/backlog_progress.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/intervals.h"
@@ -87,8 +88,8 @@ static void close_path(const struct lc_omp_region *region, const void *code) {
  * in MPI as well: a program may have many regions between two calls. */
 static void keep_up(const struct lc_omp_thread *o) {
     if (lc_unlikely(lc_clk.backlog) && o->t->clocks == lc_clk.threads &&
-        lc_core.provided_level != MPI_THREAD_SERIALIZED)
-        lc_clk_backlog_catch_up();
+        lc_core.provided_level != MPI_THREAD_SERIALIZED && lc_clk_backlog_lags())
+        lc_clk_backlog_progress(lc_ticks());
 }
 
 void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame,
