@@ -23,7 +23,7 @@ const page = (title, script, style, data) => `<!doctype html>
 <title>${title}</title>
 <style>${style}</style></head>
 <body><div id="app"><p class="loading">Reading the data of this page …</p></div>
-<noscript><p>This page needs JavaScript (its own, nothing is loaded). Without: <code>latecomer export --to html-summary</code>.</p></noscript>
+<noscript><p>This page needs JavaScript (its own, nothing is loaded). Without: <code>latecomer show --full</code>.</p></noscript>
 ${data}<script>${script}</script>
 </body></html>
 `;

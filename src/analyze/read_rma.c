@@ -4,6 +4,7 @@
 #include "analyze/reader.h"
 #include "analyze/region_class.h"
 #include "base/mem.h"
+#include "format/mpi_function.h"
 
 static OTF2_CallbackCode on_begin(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
                                   void *user, OTF2_AttributeList *attributes) {
@@ -65,11 +66,11 @@ static OTF2_CallbackCode on_group_sync(OTF2_LocationRef location, OTF2_TimeStamp
                                        uint64_t position, void *user,
                                        OTF2_AttributeList *attributes, OTF2_RmaSyncLevel level,
                                        OTF2_RmaWinRef window, OTF2_GroupRef group) {
-    static const char *const names[] = {
-        [LC_RMA_POST] = "win_post",
-        [LC_RMA_START] = "win_start",
-        [LC_RMA_COMPLETE] = "win_complete",
-        [LC_RMA_WAIT] = "win_wait",
+    static const uint8_t kinds[] = {
+        [LC_RMA_POST] = LC_MPI_KIND_WIN_POST,
+        [LC_RMA_START] = LC_MPI_KIND_WIN_START,
+        [LC_RMA_COMPLETE] = LC_MPI_KIND_WIN_COMPLETE,
+        [LC_RMA_WAIT] = LC_MPI_KIND_WIN_WAIT,
     };
     (void)location, (void)position, (void)attributes, (void)level;
     struct lc_reader *reader = user;
@@ -81,12 +82,10 @@ static OTF2_CallbackCode on_group_sync(OTF2_LocationRef location, OTF2_TimeStamp
     if (!extra || call == LC_NONE || comm == LC_NONE || g == LC_NONE ||
         !reader->defs->groups[g].processes)
         return lc_reader_end(reader);
-    char name[64];
     const struct lc_open_region *frame = &reader->frames[reader->depth - 1];
-    if (!lc_region_mpi_name(reader->trace->regions[frame->region].name, name, sizeof name))
-        return lc_reader_end(reader);
-    for (uint32_t type = 0; type < sizeof names / sizeof *names; type++) {
-        if (strcmp(name, names[type]) != 0)
+    uint8_t kind = lc_mpi_find_region(reader->trace->regions[frame->region].name)->kind;
+    for (uint32_t type = 0; type < sizeof kinds / sizeof *kinds; type++) {
+        if (kind != kinds[type])
             continue;
         reader->err = lc_grow(&extra->rma, &extra->cap_rma, extra->n_rma + 1, sizeof *extra->rma);
         if (reader->err == LC_OK)

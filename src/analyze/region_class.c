@@ -1,39 +1,37 @@
 #include "analyze/region_class.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-/* Lower-case names after "mpi_", as lc_region_matches takes them. The first match counts. */
-static const struct {
-    const char *name;
-    uint8_t fn;
-} mpi_table[] = {
-    {"init", LC_FN_MPI_INIT},
-    {"init_thread", LC_FN_MPI_INIT},
-    {"finalize", LC_FN_MPI_FINALIZE},
-    {"send", LC_FN_MPI_SEND},
-    {"ssend", LC_FN_MPI_SEND},
-    {"bsend", LC_FN_MPI_SENDX},
-    {"rsend", LC_FN_MPI_SENDX},
-    {"sendrecv*", LC_FN_MPI_SENDX},
-    {"issend", LC_FN_MPI_ISSEND},
-    {"ibsend", LC_FN_MPI_ISENDX},
-    {"irsend", LC_FN_MPI_ISENDX},
-    {"isend", LC_FN_MPI_ISEND},
-    {"isendrecv*", LC_FN_MPI_ISEND},
-    {"start*", LC_FN_MPI_ISEND},
-    {"wait", LC_FN_MPI_WAIT},
-    {"waitany", LC_FN_MPI_WAIT},
-    {"waitall", LC_FN_MPI_WAIT},
-    {"waitsome", LC_FN_MPI_WAITSOME},
-    {"test*", LC_FN_MPI_TEST},
-    {"request_get_status*", LC_FN_MPI_TEST},
-    {"*probe", LC_FN_MPI_TEST},
-    {"win_*", LC_FN_MPI_WIN},
-    {"file_*", LC_FN_MPI_IO},
-    {"neighbor_*", LC_FN_MPI_NEIGHBOR},
-    {"ineighbor_*", LC_FN_MPI_NEIGHBOR},
+#include "format/mpi_function.h"
+
+/* What the analysis makes of the kind of a function. */
+static const uint8_t fn_of_kind[LC_MPI_KINDS] = {
+    [LC_MPI_KIND_NONE] = LC_FN_MPI_OTHER,
+    [LC_MPI_KIND_INIT] = LC_FN_MPI_INIT,
+    [LC_MPI_KIND_FINALIZE] = LC_FN_MPI_FINALIZE,
+    [LC_MPI_KIND_SESSION_INIT] = LC_FN_MPI_OTHER,
+    [LC_MPI_KIND_SESSION_FINALIZE] = LC_FN_MPI_OTHER,
+    [LC_MPI_KIND_SEND] = LC_FN_MPI_SEND,
+    [LC_MPI_KIND_LOCAL_SEND] = LC_FN_MPI_SENDX,
+    [LC_MPI_KIND_RECV] = LC_FN_MPI_OTHER,
+    [LC_MPI_KIND_SENDRECV] = LC_FN_MPI_SENDX,
+    [LC_MPI_KIND_ISEND] = LC_FN_MPI_ISEND,
+    [LC_MPI_KIND_ISSEND] = LC_FN_MPI_ISSEND,
+    [LC_MPI_KIND_LOCAL_ISEND] = LC_FN_MPI_ISENDX,
+    [LC_MPI_KIND_IRECV] = LC_FN_MPI_OTHER,
+    [LC_MPI_KIND_WAIT] = LC_FN_MPI_WAIT,
+    [LC_MPI_KIND_WAITANY] = LC_FN_MPI_WAIT,
+    [LC_MPI_KIND_WAITALL] = LC_FN_MPI_WAIT,
+    [LC_MPI_KIND_WAITSOME] = LC_FN_MPI_WAITSOME,
+    [LC_MPI_KIND_TEST] = LC_FN_MPI_TEST,
+    [LC_MPI_KIND_WIN] = LC_FN_MPI_WIN,
+    [LC_MPI_KIND_WIN_POST] = LC_FN_MPI_WIN,
+    [LC_MPI_KIND_WIN_START] = LC_FN_MPI_WIN,
+    [LC_MPI_KIND_WIN_COMPLETE] = LC_FN_MPI_WIN,
+    [LC_MPI_KIND_WIN_WAIT] = LC_FN_MPI_WIN,
+    [LC_MPI_KIND_FILE] = LC_FN_MPI_IO,
+    [LC_MPI_KIND_NEIGHBOR] = LC_FN_MPI_NEIGHBOR,
 };
 
 static const char *const paradigm_names[] = {
@@ -62,40 +60,13 @@ static const char *const role_names[] = {[OTF2_REGION_ROLE_FUNCTION] = "function
                                          [OTF2_REGION_ROLE_COLL_ALL2ONE] = "all2one",
                                          [OTF2_REGION_ROLE_COLL_ALL2ALL] = "all2all",
                                          [OTF2_REGION_ROLE_COLL_OTHER] = "other collective",
-                                         [OTF2_REGION_ROLE_FILE_IO] = "file_io",
+                                         [OTF2_REGION_ROLE_FILE_IO] = "file io",
+                                         [OTF2_REGION_ROLE_FILE_IO_METADATA] = "file io metadata",
+                                         [OTF2_REGION_ROLE_ALLOCATE] = "allocate",
+                                         [OTF2_REGION_ROLE_DEALLOCATE] = "deallocate",
                                          [OTF2_REGION_ROLE_POINT2POINT] = "point2point",
                                          [OTF2_REGION_ROLE_RMA] = "rma",
                                          [OTF2_REGION_ROLE_ARTIFICIAL] = "artificial"};
-
-bool lc_region_mpi_name(const char *name, char *out, size_t size) {
-    if (strncasecmp(name, "MPI_", 4) != 0)
-        return false;
-    size_t n = strlen(name + 4);
-    while (n && name[3 + n] == '_')
-        n--;
-    if (!n || n >= size)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        out[i] = (char)tolower((unsigned char)name[4 + i]);
-    out[n] = 0;
-    return true;
-}
-
-bool lc_region_matches(const char *pattern, const char *name) {
-    size_t n = strlen(pattern), m = strlen(name);
-    if (pattern[0] == '*')
-        return m >= n - 1 && strcmp(name + m - (n - 1), pattern + 1) == 0;
-    if (pattern[n - 1] == '*')
-        return strncmp(pattern, name, n - 1) == 0;
-    return strcmp(pattern, name) == 0;
-}
-
-static uint8_t mpi_fn(const char *name) {
-    for (size_t i = 0; i < sizeof mpi_table / sizeof *mpi_table; i++)
-        if (lc_region_matches(mpi_table[i].name, name))
-            return mpi_table[i].fn;
-    return LC_FN_MPI_OTHER;
-}
 
 static uint8_t omp_fn(const char *name, OTF2_RegionRole role) {
     switch (role) {
@@ -126,11 +97,9 @@ bool lc_region_omp_synchronises(uint8_t fn) {
 }
 
 void lc_region_classify(struct lc_an_region *region, OTF2_Paradigm paradigm, OTF2_RegionRole role) {
-    char name[128];
-    bool named = lc_region_mpi_name(region->name, name, sizeof name);
-    region->mpi = paradigm == OTF2_PARADIGM_MPI || named;
+    region->mpi = paradigm == OTF2_PARADIGM_MPI || strncasecmp(region->name, "MPI_", 4) == 0;
     if (region->mpi)
-        region->fn = named ? mpi_fn(name) : LC_FN_MPI_OTHER;
+        region->fn = fn_of_kind[lc_mpi_find_region(region->name)->kind];
     else if (paradigm == OTF2_PARADIGM_OPENMP)
         region->fn = omp_fn(region->name, role);
     else if (strcmp(region->name, "pthread_mutex_lock") == 0)

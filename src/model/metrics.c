@@ -221,36 +221,58 @@ static const struct entry table[] = {
      "Imbalance impact through processes that never run the call path."},
 };
 
-/* Waiting is a part of the time of calls. Results without the time of calls by kind (profiles) have
- * it on its own. */
+const struct lc_waiting_metric lc_waiting_metrics[] = {
+    {"mpi_latesender", "mpi_point2point", "Late Sender", "receives that wait for the send"},
+    {"mpi_latereceiver", "mpi_point2point", "Late Receiver", "sends that wait for the receive"},
+    {"mpi_wait_nxn", "mpi_collective", "Wait at N x N",
+     "all-to-all operations that wait for the last process"},
+    {"mpi_barrier_wait", "mpi_sync_collective", "Wait at Barrier",
+     "barriers that wait for the last process"},
+    {"mpi_latebroadcast", "mpi_collective", "Late Broadcast",
+     "broadcasts and scatters that wait for the root"},
+    {"mpi_earlyreduce", "mpi_collective", "Early Reduce",
+     "roots of reductions that wait for the others"},
+    {"mpi_earlyscan", "mpi_collective", "Early Scan", "scans that wait for lower ranks"},
+    {"mpi_mgmt_comm_wait", "mpi_mgmt_comm", "Communicator",
+     "communicator construction that waits for the last"},
+    {"mpi_neighbor_wait", "mpi_collective", "Neighbour",
+     "neighbourhood collectives that wait for a neighbour"},
+    {"mpi_io_collective_wait", "mpi_io_collective", "Collective I/O",
+     "file operations that wait for the last process"},
+    {"mpi_rma_wait_at_create", "mpi_mgmt_win", "Window creation",
+     "window creation that waits for the last"},
+    {"mpi_rma_wait_at_free", "mpi_mgmt_win", "Window destruction",
+     "window destruction that waits for the last"},
+    {"mpi_rma_wait_at_fence", "mpi_rma_synchronization", "Fence",
+     "fences that wait for the last process"},
+    {"mpi_rma_early_wait", "mpi_rma_synchronization", "Early Wait",
+     "MPI_Win_wait before the origins are done"},
+    {"mpi_rma_sync_lock_competition", "mpi_rma_synchronization", "Window lock",
+     "locks of windows that others hold"},
+    {"mpi_rma_sync_late_post", "mpi_rma_synchronization", "Late Post",
+     "accesses that wait for MPI_Win_post"},
+    {"mpi_finalize_wait", "mpi_init_exit", "Wait at Finalize",
+     "MPI_Finalize that waits for the last process"},
+    {"omp_ebarrier_wait", "omp_ebarrier", "OpenMP barrier",
+     "explicit barriers that wait for the last thread"},
+    {"omp_ibarrier_wait", "omp_ibarrier", "OpenMP implicit",
+     "implicit barriers that wait for the last thread"},
+    {"omp_lock_contention_critical", "omp_critical", "Critical section",
+     "threads that wait for a critical section"},
+    {"omp_lock_contention_api", "omp_lock_api", "OpenMP lock", "threads that wait for a lock"},
+    {"pthread_lock_contention_mutex_lock", NULL, "Mutex", "threads that wait for a mutex"},
+    {"omp_taskwait_wait", "omp_taskwait", "Task wait", "threads that wait for tasks"},
+    {"omp_idle_threads", NULL, "Idle threads", "worker threads outside of parallel regions"},
+    {NULL, NULL, NULL, NULL},
+};
+
+/* Also parts of the time of calls, but no waiting. */
 static const struct {
     const char *name, *around;
-} waits[] = {
-    {"mpi_latesender", "mpi_point2point"},
-    {"mpi_latereceiver", "mpi_point2point"},
-    {"mpi_barrier_wait", "mpi_sync_collective"},
+} completions[] = {
     {"mpi_barrier_completion", "mpi_sync_collective"},
-    {"mpi_wait_nxn", "mpi_collective"},
     {"mpi_nxn_completion", "mpi_collective"},
-    {"mpi_latebroadcast", "mpi_collective"},
-    {"mpi_earlyreduce", "mpi_collective"},
-    {"mpi_earlyscan", "mpi_collective"},
-    {"mpi_neighbor_wait", "mpi_collective"},
-    {"mpi_mgmt_comm_wait", "mpi_mgmt_comm"},
-    {"mpi_io_collective_wait", "mpi_io_collective"},
-    {"mpi_rma_wait_at_create", "mpi_mgmt_win"},
-    {"mpi_rma_wait_at_free", "mpi_mgmt_win"},
-    {"mpi_rma_wait_at_fence", "mpi_rma_synchronization"},
-    {"mpi_rma_early_wait", "mpi_rma_synchronization"},
-    {"mpi_rma_sync_late_post", "mpi_rma_synchronization"},
-    {"mpi_rma_sync_lock_competition", "mpi_rma_synchronization"},
     {"mpi_init_completion", "mpi_init_exit"},
-    {"mpi_finalize_wait", "mpi_init_exit"},
-    {"omp_ebarrier_wait", "omp_ebarrier"},
-    {"omp_ibarrier_wait", "omp_ibarrier"},
-    {"omp_taskwait_wait", "omp_taskwait"},
-    {"omp_lock_contention_critical", "omp_critical"},
-    {"omp_lock_contention_api", "omp_lock_api"},
 };
 
 /* Sums over metrics, named as in Scalasca: no analysis computes them, each is the sum of its
@@ -481,9 +503,12 @@ enum lc_err lc_metrics_add(struct lc_model *model, const char *name, uint32_t *i
 }
 
 const char *lc_metrics_time_around(const char *name) {
-    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
-        if (strcmp(waits[i].name, name) == 0)
-            return waits[i].around;
+    for (const struct lc_waiting_metric *wait = lc_waiting_metrics; wait->name != NULL; wait++)
+        if (strcmp(wait->name, name) == 0)
+            return wait->around;
+    for (size_t i = 0; i < sizeof completions / sizeof *completions; i++)
+        if (strcmp(completions[i].name, name) == 0)
+            return completions[i].around;
     return NULL;
 }
 

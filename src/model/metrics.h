@@ -16,6 +16,16 @@ enum { LC_METRIC_NAME = 80 }; /* longest name of a metric of the table, with its
 /* The parent of a metric in the metric tree; false: it has none, or is unknown. */
 bool lc_metrics_parent(const char *name, char parent[LC_METRIC_NAME]);
 
+/* Wait states that do not overlap, in the order of reports: their sum is the waiting of a location.
+ * A metric is waiting if it is one of these, or "NAME_estimated" where nothing was measured. */
+struct lc_waiting_metric {
+    const char *name;   /* NULL ends the list */
+    const char *around; /* as lc_metrics_time_around says it */
+    const char *label;
+    const char *meaning; /* "receives that wait for the send" */
+};
+extern const struct lc_waiting_metric lc_waiting_metrics[];
+
 /* The metric of the time tree that waiting of this kind is a part of, as in Scalasca: its parent in
  * models that have the time tree (added before it); NULL: none. Static text. */
 const char *lc_metrics_time_around(const char *name);

@@ -8,6 +8,7 @@
 #include "base/stats.h"
 #include "base/student.h"
 #include "base/utf8.h"
+#include "format/mpi_function.h"
 #include "report/align_paths.h"
 #include "report/compare_private.h"
 #include "report/run_info.h"
@@ -238,20 +239,13 @@ static enum lc_err split_paths(struct lc_comparison *c, struct lc_view *view,
 }
 
 /* Calls whose number depends on chance are left out. */
-static bool only_asks(const char *name) {
-    return strncmp(name, "MPI_Test", 8) == 0 || strncmp(name, "MPI_Iprobe", 10) == 0 ||
-           strncmp(name, "MPI_Improbe", 11) == 0 || strncmp(name, "MPI_Wtime", 9) == 0 ||
-           strncmp(name, "MPI_Request_get_status", 22) == 0 ||
-           strncmp(name, "MPI_Waitany", 11) == 0 || strncmp(name, "MPI_Waitsome", 12) == 0;
-}
-
 static enum lc_err count_calls(struct lc_view *view, double *calls) {
     uint32_t metric = lc_model_find_metric(view->model, "visits");
     double *row;
     LC_TRY(lc_alloc(&row, view->model->n_locations, sizeof row[0]));
     enum lc_err err = LC_OK;
     for (uint32_t p = 0; metric != LC_NONE && err == LC_OK && p < view->n_paths; p++) {
-        if (!view->paths[p].mpi || only_asks(view->paths[p].name))
+        if (!view->paths[p].mpi || (lc_mpi_find(view->paths[p].name)->flags & LC_MPI_POLLED))
             continue;
         err = lc_view_row(view, metric, p, row);
         for (size_t l = 0; err == LC_OK && l < view->model->n_locations; l++)

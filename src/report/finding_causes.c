@@ -553,7 +553,7 @@ static enum lc_err judge(struct lc_search *search, const struct causes *causes,
         finding.evidence_path = lc_view_find(search->view, cause->by->victim);
     for (size_t i = 0; i < search->sums->n_places && finding.metric == NULL; i++)
         if (search->sums->places[i].path == finding.evidence_path)
-            finding.metric = search->sums->waits[search->sums->places[i].wait].kind->metric;
+            finding.metric = search->sums->waits[search->sums->places[i].wait].kind->name;
     return lc_finding_add(search, &finding);
 }
 
@@ -570,7 +570,7 @@ static enum lc_err find_late_receivers(struct lc_search *search, const struct ca
     double most = 0.0, seconds = 0.0;
     for (size_t i = 0; i < search->sums->n_places; i++) {
         const struct lc_wait_place *place = &search->sums->places[i];
-        if (strcmp(search->sums->waits[place->wait].kind->metric, "mpi_latereceiver") != 0)
+        if (strcmp(search->sums->waits[place->wait].kind->name, "mpi_latereceiver") != 0)
             continue;
         const struct lc_late *by = NULL;
         for (size_t k = 0; k < causes->late.n && by == NULL; k++) {

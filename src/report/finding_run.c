@@ -207,12 +207,12 @@ static enum lc_err find_locks(struct lc_search *search) {
         const struct lc_wait_sum *wait = &search->sums->waits[w];
         bool is_lock = false;
         for (size_t k = 0; k < sizeof locks / sizeof locks[0]; k++)
-            is_lock = is_lock || strcmp(wait->kind->metric, locks[k]) == 0;
+            is_lock = is_lock || strcmp(wait->kind->name, locks[k]) == 0;
         if (!is_lock || wait->total <= 0.0)
             continue;
         struct lc_finding finding = lc_finding_begin(LC_LOCK_CONTENTION);
         finding.severity_s = wait->total;
-        finding.metric = wait->kind->metric;
+        finding.metric = wait->kind->name;
         finding.certainty = search->is_analysis ? LC_EXACT_FROM_TRACE : LC_MEASURED;
         snprintf(finding.detail, sizeof finding.detail, "%s", wait->kind->meaning);
         for (size_t i = 0; i < search->sums->n_places; i++)

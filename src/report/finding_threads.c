@@ -79,7 +79,7 @@ static enum lc_err add(struct lc_search *search, const struct lc_late *first,
     finding->evidence_path = lc_view_find(search->view, first->victim);
     for (size_t i = 0; i < search->sums->n_places && finding->metric == NULL; i++)
         if (search->sums->places[i].path == finding->evidence_path)
-            finding->metric = search->sums->waits[search->sums->places[i].wait].kind->metric;
+            finding->metric = search->sums->waits[search->sums->places[i].wait].kind->name;
     return lc_finding_add(search, finding);
 }
 

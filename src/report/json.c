@@ -126,8 +126,8 @@ static enum lc_err put_by_location(struct lc_view *view, uint32_t id, double *ro
     return err;
 }
 
-static enum lc_err put_metric(struct lc_view *view, uint32_t id, enum lc_json_by by, double *row,
-                              FILE *out) {
+static enum lc_err put_metric(struct lc_view *view, uint32_t id, bool waiting, enum lc_json_by by,
+                              double *row, FILE *out) {
     const struct lc_metric *metric = &view->model->metrics[id];
     double total;
     LC_TRY(lc_view_total(view, id, &total));
@@ -143,7 +143,7 @@ static enum lc_err put_metric(struct lc_view *view, uint32_t id, enum lc_json_by
         fputs("null", out);
     else
         put_string(out, view->model->metrics[metric->parent].name);
-    fputs(", ", out);
+    fputs(waiting ? ", \"waiting\": true, " : ", ", out);
     if (by == LC_JSON_BY_LOCATION)
         LC_TRY(put_by_location(view, id, row, out));
     else
@@ -156,8 +156,11 @@ static enum lc_err put_metrics(struct lc_view *view, const struct lc_json_option
                                FILE *out) {
     const struct lc_model *model = view->model;
     double *row;
+    bool *waiting = NULL;
     LC_TRY(lc_alloc(&row, model->n_locations, sizeof row[0]));
-    enum lc_err err = LC_OK;
+    enum lc_err err = lc_alloc(&waiting, model->n_metrics, sizeof waiting[0]);
+    if (err == LC_OK)
+        err = lc_sums_waiting(view, waiting);
     const char *separator = "\n";
     fputs(" \"metrics\": {", out);
     for (uint32_t m = 0; err == LC_OK && m < model->n_metrics; m++) {
@@ -165,10 +168,11 @@ static enum lc_err put_metrics(struct lc_view *view, const struct lc_json_option
             (options->metrics != NULL && !options->metrics[m]))
             continue;
         fputs(separator, out);
-        err = put_metric(view, m, options->by, row, out);
+        err = put_metric(view, m, waiting[m], options->by, row, out);
         separator = ",\n";
     }
     fputs("}}\n", out);
+    free(waiting);
     free(row);
     return err;
 }

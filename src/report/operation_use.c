@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/metrics.h"
 #include "report/run_info.h"
 #include "report/tsv.h"
 
@@ -63,11 +64,6 @@ static const struct kind {
              {"MPI_Win_lock", "MPI_Win_unlock", NO_TRAFFIC, false, true},
              {"MPI_Win_unlock", "MPI_Win_lock", NO_TRAFFIC, false, true}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
-
-static const char *const wait_metrics[] = {
-    "mpi_wait_nxn",     "mpi_barrier_wait",      "mpi_latebroadcast",
-    "mpi_earlyreduce",  "mpi_earlyscan",         "mpi_latesender",
-    "mpi_latereceiver", "mpi_rma_wait_at_fence", "mpi_rma_sync_lock_competition"};
 
 static int find_kind(const char *name) {
     for (int k = 0; k < KINDS; k++)
@@ -413,9 +409,9 @@ static enum lc_err add_waiting(struct uses *u) {
         struct lc_operation_use *use = &u->list[i];
         uint32_t path = lc_view_find(u->view, use->path);
         double waiting = 0, seconds = 0, of_uses = 0, more;
-        for (size_t w = 0; path != LC_NONE && w < sizeof wait_metrics / sizeof wait_metrics[0];
-             w++) {
-            LC_TRY(total_of(u->view, wait_metrics[w], path, &more));
+        for (const struct lc_waiting_metric *wait = lc_waiting_metrics;
+             path != LC_NONE && wait->name != NULL; wait++) {
+            LC_TRY(total_of(u->view, wait->name, path, &more));
             waiting += more;
         }
         if (path != LC_NONE)

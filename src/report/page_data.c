@@ -3,6 +3,7 @@
 #include <jansson.h>
 
 #include "base/json_text.h"
+#include "base/mem.h"
 #include "report/delay_costs.h"
 #include "report/findings.h"
 #include "report/json.h"
@@ -25,7 +26,11 @@ static const char *kind_of(const struct lc_metric *metric) {
                                                : "exclusive";
 }
 
-static void put_metrics(const struct lc_model *model, FILE *out) {
+static enum lc_err put_metrics(struct lc_view *view, FILE *out) {
+    const struct lc_model *model = view->model;
+    bool *waiting;
+    LC_TRY(lc_alloc(&waiting, model->n_metrics, sizeof waiting[0]));
+    enum lc_err err = lc_sums_waiting(view, waiting);
     fputs(",\n\"metrics\": [", out);
     for (size_t m = 0; m < model->n_metrics; m++) {
         const struct lc_metric *metric = &model->metrics[m];
@@ -38,9 +43,11 @@ static void put_metrics(const struct lc_model *model, FILE *out) {
         put_string(out, metric->unit);
         fputs(", \"descr\": ", out);
         put_string(out, metric->descr);
-        putc('}', out);
+        fputs(waiting[m] ? ", \"waiting\": true}" : "}", out);
     }
     fputs("\n]", out);
+    free(waiting);
+    return err;
 }
 
 /* [parent, name, MPI, source file or library, line] */
@@ -105,7 +112,7 @@ enum lc_err lc_page_data(struct lc_view *view, FILE *out) {
     fputs(",\n\"result\": ", out);
     LC_TRY(lc_json_write(view, &options, out));
     LC_TRY(put_findings_waitfirst(view, out));
-    put_metrics(view->model, out);
+    LC_TRY(put_metrics(view, out));
     put_paths(view, out);
     fputs(",\n\"factors\": [", out);
     lc_text_each_factor(put_factor, out);

@@ -5,43 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-/* Wait states that do not overlap: their sum is the waiting of a location. */
-static const struct lc_wait_class kinds[] = {
-    {"mpi_latesender", "Late Sender", "receives that wait for the send"},
-    {"mpi_latereceiver", "Late Receiver", "sends that wait for the receive"},
-    {"mpi_wait_nxn", "Wait at N x N", "all-to-all operations that wait for the last process"},
-    {"mpi_barrier_wait", "Wait at Barrier", "barriers that wait for the last process"},
-    {"mpi_latebroadcast", "Late Broadcast", "broadcasts and scatters that wait for the root"},
-    {"mpi_earlyreduce", "Early Reduce", "roots of reductions that wait for the others"},
-    {"mpi_earlyscan", "Early Scan", "scans that wait for lower ranks"},
-    {"mpi_mgmt_comm_wait", "Communicator", "communicator construction that waits for the last"},
-    {"mpi_neighbor_wait", "Neighbour", "neighbourhood collectives that wait for a neighbour"},
-    {"mpi_io_collective_wait", "Collective I/O", "file operations that wait for the last process"},
-    {"mpi_rma_wait_at_create", "Window creation", "window creation that waits for the last"},
-    {"mpi_rma_wait_at_free", "Window destruction", "window destruction that waits for the last"},
-    {"mpi_rma_wait_at_fence", "Fence", "fences that wait for the last process"},
-    {"mpi_rma_early_wait", "Early Wait", "MPI_Win_wait before the origins are done"},
-    {"mpi_rma_sync_lock_competition", "Window lock", "locks of windows that others hold"},
-    {"mpi_rma_sync_late_post", "Late Post", "accesses that wait for MPI_Win_post"},
-    {"mpi_finalize_wait", "Wait at Finalize", "MPI_Finalize that waits for the last process"},
-    {"omp_ebarrier_wait", "OpenMP barrier", "explicit barriers that wait for the last thread"},
-    {"omp_ibarrier_wait", "OpenMP implicit", "implicit barriers that wait for the last thread"},
-    {"omp_lock_contention_critical", "Critical section",
-     "threads that wait for a critical section"},
-    {"omp_lock_contention_api", "OpenMP lock", "threads that wait for a lock"},
-    {"pthread_lock_contention_mutex_lock", "Mutex", "threads that wait for a mutex"},
-    {"omp_taskwait_wait", "Task wait", "threads that wait for tasks"},
-    {"omp_idle_threads", "Idle threads", "worker threads outside of parallel regions"},
-};
-enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+#include "format/mpi_function.h"
 
 bool lc_completes_several(const struct lc_view *view, uint32_t path) {
-    static const char *const names[] = {"MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(view->paths[path].name, names[i]) == 0)
-            return true;
-    return false;
+    return lc_mpi_find(view->paths[path].name)->wait == LC_MPI_WAIT_COMPLETIONS;
 }
 
 static enum lc_err add_time(struct lc_sums *sums, struct lc_view *view, double *row) {
@@ -107,24 +74,35 @@ static uint32_t find_estimated(const struct lc_view *view, const char *name) {
  * zero); else estimates. */
 static enum lc_err choose_waits(struct lc_sums *sums, struct lc_view *view) {
     bool measured = lc_model_attr(view->model, "latecomer.pop") != NULL, have_estimates = false;
-    for (size_t k = 0; k < N_KINDS; k++) {
-        uint32_t metric = lc_model_find_metric(view->model, kinds[k].metric);
+    size_t n = 0;
+    for (const struct lc_waiting_metric *kind = lc_waiting_metrics; kind->name != NULL;
+         kind++, n++) {
+        uint32_t metric = lc_model_find_metric(view->model, kind->name);
         double total = 0.0;
         if (metric != LC_NONE && !measured)
             LC_TRY(lc_view_total(view, metric, &total));
         measured = measured || total > 0.0;
-        have_estimates = have_estimates || find_estimated(view, kinds[k].metric) != LC_NONE;
+        have_estimates = have_estimates || find_estimated(view, kind->name) != LC_NONE;
     }
     sums->estimated = !measured && have_estimates;
-    LC_TRY(lc_alloc(&sums->waits, N_KINDS, sizeof sums->waits[0]));
-    for (size_t k = 0; k < N_KINDS; k++) {
-        uint32_t metric = sums->estimated ? find_estimated(view, kinds[k].metric)
-                                          : lc_model_find_metric(view->model, kinds[k].metric);
+    LC_TRY(lc_alloc(&sums->waits, n, sizeof sums->waits[0]));
+    for (const struct lc_waiting_metric *kind = lc_waiting_metrics; kind->name != NULL; kind++) {
+        uint32_t metric = sums->estimated ? find_estimated(view, kind->name)
+                                          : lc_model_find_metric(view->model, kind->name);
         if (metric != LC_NONE)
-            sums->waits[sums->n_waits++] = (struct lc_wait_sum){
-                .kind = &kinds[k], .metric = metric, .estimated = sums->estimated};
+            sums->waits[sums->n_waits++] =
+                (struct lc_wait_sum){.kind = kind, .metric = metric, .estimated = sums->estimated};
     }
     return LC_OK;
+}
+
+enum lc_err lc_sums_waiting(struct lc_view *view, bool *waiting) {
+    struct lc_sums sums = {0};
+    enum lc_err err = choose_waits(&sums, view);
+    for (size_t w = 0; w < sums.n_waits && err == LC_OK; w++)
+        waiting[sums.waits[w].metric] = true;
+    free(sums.waits);
+    return err;
 }
 
 enum lc_err lc_sums_estimates(struct lc_view *view, double *waiting, bool *any) {
@@ -132,8 +110,9 @@ enum lc_err lc_sums_estimates(struct lc_view *view, double *waiting, bool *any) 
     LC_TRY(lc_alloc(&row, view->model->n_locations, sizeof row[0]));
     enum lc_err err = LC_OK;
     *any = false;
-    for (size_t k = 0; k < N_KINDS && err == LC_OK; k++) {
-        uint32_t metric = find_estimated(view, kinds[k].metric);
+    for (const struct lc_waiting_metric *kind = lc_waiting_metrics;
+         kind->name != NULL && err == LC_OK; kind++) {
+        uint32_t metric = find_estimated(view, kind->name);
         if (metric == LC_NONE)
             continue;
         *any = true;
@@ -151,15 +130,16 @@ enum lc_err lc_sums_estimates(struct lc_view *view, double *waiting, bool *any) 
 }
 
 static double *end_of(struct lc_sums *sums, const char *name) {
-    static const char *const starts[] = {"MPI_Init", "MPI_Init_thread", "MPI_Session_init"};
-    static const char *const ends[] = {"MPI_Finalize", "MPI_Session_finalize"};
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
-        if (strcmp(name, starts[i]) == 0)
-            return &sums->start_time;
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (strcmp(name, ends[i]) == 0)
-            return &sums->end_time;
-    return NULL;
+    switch (lc_mpi_find(name)->kind) {
+    case LC_MPI_KIND_INIT:
+    case LC_MPI_KIND_SESSION_INIT:
+        return &sums->start_time;
+    case LC_MPI_KIND_FINALIZE:
+    case LC_MPI_KIND_SESSION_FINALIZE:
+        return &sums->end_time;
+    default:
+        return NULL;
+    }
 }
 
 /* Takes one start or end out of all sums: its time per location but for the waiting there. */

@@ -4,16 +4,11 @@
 #ifndef LC_REPORT_SUMS_H
 #define LC_REPORT_SUMS_H
 
+#include "model/metrics.h"
 #include "report/view.h"
 
-struct lc_wait_class {
-    const char *metric; /* measured or analysed; profiles may have "<metric>_estimated" instead */
-    const char *label;
-    const char *meaning;
-};
-
 struct lc_wait_sum {
-    const struct lc_wait_class *kind;
+    const struct lc_waiting_metric *kind;
     uint32_t metric;
     bool estimated;
     double total;
@@ -44,6 +39,9 @@ struct lc_sums {
 /* Sums over the locations of a view, which must outlive them; lc_sums_free frees them.
  * Errors: those of reading rows, LC_ERR_NOMEM. */
 enum lc_err lc_sums_new(struct lc_sums **sums, struct lc_view *view);
+/* waiting[metric]: is this one of the metrics whose sum is the waiting of a location? n_metrics
+ * of the view's model, zeroed. Errors: those of reading rows, LC_ERR_NOMEM. */
+enum lc_err lc_sums_waiting(struct lc_view *view, bool *waiting);
 /* Waiting as estimated from minima, per path (n_paths, zeroed), children included, all locations;
  * *any: the result has such estimates. Errors: those of reading rows, LC_ERR_NOMEM. */
 enum lc_err lc_sums_estimates(struct lc_view *view, double *waiting, bool *any);

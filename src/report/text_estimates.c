@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "format/mpi_function.h"
 #include "report/text_parts.h"
 #include "report/tsv.h"
 
@@ -26,16 +27,6 @@ struct gap {
 static const char *function_of(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
-}
-
-/* Estimated with the minimum of the own process: receives, waits, synchronous sends. */
-static bool is_local(const char *function) {
-    static const char *const names[] = {"MPI_Recv", "MPI_Mrecv",    "MPI_Ssend",
-                                        "MPI_Wait", "MPI_Sendrecv", "MPI_Sendrecv_replace"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(function, names[i]) == 0)
-            return true;
-    return false;
 }
 
 static int compare_cells(const void *a, const void *b) {
@@ -64,7 +55,8 @@ static size_t collect(const struct lc_text *text, const struct lc_tsv *tsv, stru
     for (size_t r = 0; r < tsv->n_rows; r++) {
         const char *function = function_of(lc_tsv_cell(tsv, r, path));
         double where = lc_tsv_number(tsv, r, location);
-        if (!is_local(function) || where < 0 || where >= (double)text->view->model->n_locations)
+        if (!lc_mpi_estimated_locally(lc_mpi_find(function)) || where < 0 ||
+            where >= (double)text->view->model->n_locations)
             continue;
         cells[n++] = (struct cell){.function = function,
                                    .size_class = class_of(lc_tsv_number(tsv, r, class)),
@@ -164,7 +156,7 @@ static enum lc_err print_beside(const struct lc_text *text) {
         const struct lc_wait_sum *wait = &sums->waits[i];
         char name[96];
         double total;
-        snprintf(name, sizeof name, "%s_estimated", wait->kind->metric);
+        snprintf(name, sizeof name, "%s_estimated", wait->kind->name);
         uint32_t metric = lc_model_find_metric(text->view->model, name);
         if (metric == LC_NONE)
             continue;

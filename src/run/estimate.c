@@ -5,7 +5,7 @@
 
 #include "base/idmap.h"
 #include "base/mem.h"
-#include "run/functions.h"
+#include "format/mpi_function.h"
 
 const char *const lc_estimate_metrics[] = {
     "mpi_latesender_estimated",    "mpi_latereceiver_estimated",
@@ -38,7 +38,7 @@ struct function {
 };
 
 struct lc_minima {
-    struct lc_function_class *classes; /* by name of raw */
+    struct lc_mpi_function *facts; /* by name of raw */
     uint32_t *slot_of; /* name -> the last one among the functions that were seen, or LC_NONE */
     struct function *functions;
     size_t n_names, n_functions, cap_functions;
@@ -84,7 +84,7 @@ enum lc_err lc_minima_new(struct lc_minima **minima, const struct lc_raw *defs) 
     LC_TRY(lc_alloc(&m, 1, sizeof *m));
     m->defs = defs;
     m->n_names = defs->n_names;
-    enum lc_err err = lc_alloc(&m->classes, defs->n_names + 1, sizeof m->classes[0]);
+    enum lc_err err = lc_alloc(&m->facts, defs->n_names + 1, sizeof m->facts[0]);
     if (err == LC_OK)
         err = lc_alloc(&m->slot_of, defs->n_names + 1, sizeof m->slot_of[0]);
     if (err == LC_OK)
@@ -98,7 +98,7 @@ enum lc_err lc_minima_new(struct lc_minima **minima, const struct lc_raw *defs) 
         return err;
     }
     for (size_t i = 0; i < defs->n_names; i++) {
-        m->classes[i] = lc_function_classify(defs->names[i]);
+        m->facts[i] = *lc_mpi_find(defs->names[i]);
         m->slot_of[i] = LC_NONE;
     }
     *minima = m;
@@ -122,7 +122,7 @@ void lc_minima_free(struct lc_minima *m) {
             for (int s = 0; s < N_CLASSES; s++)
                 free_column(m, m->functions[f].columns[way][s]);
     free(m->functions);
-    free(m->classes);
+    free(m->facts);
     free(m->slot_of);
     free(m->process_of);
     free(m->rank_of);
@@ -139,25 +139,25 @@ int lc_estimate_of(const struct lc_minima *m, uint32_t name, const struct lc_raw
         return -1;
     if (members_of(row) == 1) /* nobody waits for oneself */
         return -1;
-    switch (m->classes[name].estimate) {
-    case LC_EST_LATE_SENDER:
+    switch (m->facts[name].wait) {
+    case LC_MPI_WAIT_LATE_SENDER:
         return LATE_SENDER;
-    case LC_EST_LATE_RECEIVER:
+    case LC_MPI_WAIT_LATE_RECEIVER:
         return LATE_RECEIVER;
-    case LC_EST_WAIT: /* a call has one wait state at most: who waits for both waits for the message
-                       */
+    /* a call has one wait state at most: who waits for both waits for the message */
+    case LC_MPI_WAIT_COMPLETION:
         if (row->flags & LC_RAW_ROW_RECV)
             return LATE_SENDER;
         return row->flags & LC_RAW_ROW_SEND ? LATE_RECEIVER : -1;
-    case LC_EST_WAIT_SEVERAL:
+    case LC_MPI_WAIT_COMPLETIONS:
         return row->flags & (LC_RAW_ROW_RECV | LC_RAW_ROW_SEND) ? WAIT_SEVERAL : -1;
-    case LC_EST_NXN:
+    case LC_MPI_WAIT_NXN:
         return NXN;
-    case LC_EST_BARRIER:
+    case LC_MPI_WAIT_BARRIER:
         return BARRIER;
-    case LC_EST_LATE_BROADCAST:
+    case LC_MPI_WAIT_LATE_BROADCAST:
         return root ? -1 : LATE_BROADCAST;
-    case LC_EST_EARLY_REDUCE:
+    case LC_MPI_WAIT_EARLY_REDUCE:
         return root ? EARLY_REDUCE : -1;
     default:
         return -1;
@@ -263,7 +263,7 @@ void lc_minima_describe(const struct lc_minima *m, struct lc_strbuf *json) {
     lc_strbuf_puts(json, "{");
     for (size_t f = 0; f < m->n_functions; f++) {
         const struct function *function = &m->functions[f];
-        if (m->classes[function->name].estimate >= LC_EST_WAIT_SEVERAL)
+        if (!lc_mpi_estimated_locally(&m->facts[function->name]))
             continue; /* the minimum is that of all processes already, or no measure */
         const struct column *used[WAYS * N_CLASSES];
         size_t n_used = 0;

@@ -15,7 +15,7 @@
 #include "model/metrics.h"
 #include "run/blame_table.h"
 #include "run/estimate.h"
-#include "run/functions.h"
+#include "format/mpi_function.h"
 #include "run/json_string.h"
 #include "run/omp_names.h"
 #include "run/rules.h"
@@ -36,12 +36,12 @@ struct converter {
     struct lc_named_tree tree;
     struct lc_system system;
     struct lc_minima *minima;
-    struct lc_function_class *functions; /* by raw name */
-    uint32_t *location_top;              /* raw location -> cnode that gets the time of the root */
-    uint32_t *location_program;          /* raw location -> raw node of its program; 0: unknown */
-    const struct lc_raw_row **rows;      /* by cnode */
-    size_t *first_row;                   /* n_cnodes + 1 */
-    const struct lc_raw_value **values;  /* by metric name, then cnode */
+    struct lc_mpi_function *functions;  /* by raw name */
+    uint32_t *location_top;             /* raw location -> cnode that gets the time of the root */
+    uint32_t *location_program;         /* raw location -> raw node of its program; 0: unknown */
+    const struct lc_raw_row **rows;     /* by cnode */
+    size_t *first_row;                  /* n_cnodes + 1 */
+    const struct lc_raw_value **values; /* by metric name, then cnode */
     size_t n_values;
     double *columns;
     struct lc_cubex_writer *writer;
@@ -233,7 +233,7 @@ static enum lc_err write_rule(struct converter *c, const struct lc_metric_rule *
     LC_TRY(lc_cubex_writer_metric(c->writer, metric));
     for (uint32_t cnode = 0; cnode < c->tree.n_cnodes; cnode++) {
         uint32_t name = c->tree.mpi_name[cnode];
-        const struct lc_function_class *function = name == LC_NONE ? NULL : &c->functions[name];
+        const struct lc_mpi_function *function = name == LC_NONE ? NULL : &c->functions[name];
         memset(c->columns, 0, c->system.n_columns * sizeof c->columns[0]);
         for (size_t i = c->first_row[cnode]; i < c->first_row[cnode + 1]; i++)
             combine(&c->columns[c->system.column_of[c->rows[i]->location]],
@@ -573,7 +573,7 @@ static enum lc_err prepare(struct converter *c, const struct lc_conversion *job)
     LC_TRY(lc_minima_new(&c->minima, c->defs));
     LC_TRY(lc_alloc(&c->functions, c->defs->n_names + 1, sizeof c->functions[0]));
     for (size_t i = 0; i < c->defs->n_names; i++)
-        c->functions[i] = lc_function_classify(c->defs->names[i]);
+        c->functions[i] = *lc_mpi_find(c->defs->names[i]);
     LC_TRY(lc_alloc(&c->columns, c->system.n_columns + 1, sizeof c->columns[0]));
     LC_TRY(find_location_tops(c));
     LC_TRY(index_rows(c));

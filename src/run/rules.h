@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "format/raw.h"
-#include "run/functions.h"
+#include "format/mpi_function.h"
 
 enum lc_rule_how { LC_RULE_SUM, LC_RULE_MINIMUM, LC_RULE_MAXIMUM };
 
@@ -14,7 +14,7 @@ struct lc_metric_rule {
     const char *metric; /* NULL ends the table */
     enum lc_rule_how how;
     /* What one row adds; `function` is NULL where the node is no MPI function. */
-    double (*value)(const struct lc_function_class *function, const struct lc_raw_row *row);
+    double (*value)(const struct lc_mpi_function *function, const struct lc_raw_row *row);
 };
 
 extern const struct lc_metric_rule lc_rules[];

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/lookup.h"
 #include "base/mem.h"
-#include "run/functions.h"
+#include "format/mpi_function.h"
 #include "format/omp_construct.h"
 #include "run/omp_names.h"
 
@@ -119,13 +119,33 @@ static const char *special_name(uint64_t what) {
     }
 }
 
+/* As Score-P's profiles say it. */
+static const char *role_of(const char *mpi_function) {
+    static const char *const names[LC_MPI_ROLES] = {
+        [LC_MPI_ROLE_NONE] = "function",
+        [LC_MPI_ROLE_POINT2POINT] = "point2point",
+        [LC_MPI_ROLE_BARRIER] = "barrier",
+        [LC_MPI_ROLE_ONE2ALL] = "one2all",
+        [LC_MPI_ROLE_ALL2ONE] = "all2one",
+        [LC_MPI_ROLE_ALL2ALL] = "all2all",
+        [LC_MPI_ROLE_OTHER_COLLECTIVE] = "other collective",
+        [LC_MPI_ROLE_RMA] = "rma",
+        [LC_MPI_ROLE_ATOMIC] = "atomic",
+        [LC_MPI_ROLE_FILE_IO] = "file io",
+        [LC_MPI_ROLE_FILE_IO_METADATA] = "file io metadata",
+        [LC_MPI_ROLE_ALLOCATE] = "allocate",
+        [LC_MPI_ROLE_DEALLOCATE] = "deallocate",
+    };
+    return names[lc_mpi_find(mpi_function)->role];
+}
+
 static enum lc_err region_of(struct builder *b, const struct lc_raw_node *node, uint32_t *id) {
     switch (node->kind) {
     case LC_RAW_FRAME:
         return region_of_frame(b, node, id);
     case LC_RAW_MPI:
-        return region_named(b, b->raw->names[node->ref], "mpi",
-                            lc_function_role(b->raw->names[node->ref]), id);
+        return region_named(b, b->raw->names[node->ref], "mpi", role_of(b->raw->names[node->ref]),
+                            id);
     case LC_RAW_REGION:
         if (lc_omp_is_construct(b->raw->names[node->ref]))
             return region_of_construct(b, b->raw->names[node->ref], id);

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-TABLE = HERE.parents[1] / "src" / "measure" / "wrappers" / "mpi_calls.tsv"
+TABLE = HERE.parents[1] / "src" / "format" / "mpi_functions.tsv"
 SOURCES = [HERE / name for name in ("callers.c", "clock.c", "channels.c", "messages.c", "requests.c", "windows.c")]
 
 

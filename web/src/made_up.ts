@@ -57,8 +57,8 @@ const PATHS: PathRow[] = [
 
 const metric = (name: string, display: string, unit: string, parent = -1): Metric => ({ parent, kind: "inclusive", name, display, unit, descr: `What ${display} is.` });
 const METRICS: Metric[] = [
-  metric("time", "Time", "sec"), metric("mpi", "MPI", "sec", 0), metric("mpi_latesender", "Late Sender", "sec", 1), metric("mpi_wait_nxn", "Wait at NxN", "sec", 1),
-  { ...metric("visits", "Visits", "occ"), kind: "exclusive" }, { ...metric("mpi_latereceiver_estimated", "Late Receiver, estimated", "sec", 1) },
+  metric("time", "Time", "sec"), metric("mpi", "MPI", "sec", 0), { ...metric("mpi_latesender", "Late Sender", "sec", 1), waiting: true }, { ...metric("mpi_wait_nxn", "Wait at NxN", "sec", 1), waiting: true },
+  { ...metric("visits", "Visits", "occ"), kind: "exclusive" }, { ...metric("mpi_latereceiver_estimated", "Late Receiver, estimated", "sec", 1), waiting: true },
 ];
 
 /** Milliseconds of the ranks by metric and call path: rank 2 is late for the others. */

@@ -100,22 +100,9 @@ export async function readPage(blocks: Blocks): Promise<PageData> {
   return { page, results, scaling, comparison, meanModels, fingerprints, benchComparison, sweeps, guidelines };
 }
 
-/** Those of the terminal (src/report/sums.c): each holds all waiting of its kind, its own parts included. */
-const WAITS = new Set([
-  "mpi_latesender", "mpi_latereceiver", "mpi_wait_nxn", "mpi_barrier_wait", "mpi_latebroadcast", "mpi_earlyreduce", "mpi_earlyscan", "mpi_mgmt_comm_wait",
-  "mpi_neighbor_wait", "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence", "mpi_rma_early_wait",
-  "mpi_rma_sync_lock_competition", "mpi_rma_sync_late_post", "mpi_finalize_wait", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_lock_contention_critical",
-  "omp_lock_contention_api", "pthread_lock_contention_mutex_lock", "omp_taskwait_wait", "omp_idle_threads",
-]);
-
-/** Metrics of waiting: measured or exact ones, and estimates where there is no better (those of MPI_Waitall are worse than none). */
-export function waitMetrics(file: { json: { metrics: { name: string }[] } }): number[] {
-  const metrics = file.json.metrics;
-  const names = new Set(metrics.map((m) => m.name));
-  return metrics.flatMap((m, id) => {
-    const plain = m.name.replace(/_estimated$/, "");
-    return WAITS.has(plain) && (plain === m.name || !names.has(plain)) ? [id] : [];
-  });
+/** Metrics whose sum is the waiting: the result says which (measured ones; estimates where nothing was measured). */
+export function waitMetrics(file: { json: { metrics: { waiting?: boolean }[] } }): number[] {
+  return file.json.metrics.flatMap((m, id) => (m.waiting ? [id] : []));
 }
 
 /** Whether a metric is an estimate from the shortest calls, not measured. */

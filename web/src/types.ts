@@ -140,6 +140,8 @@ export interface Metric {
   display: string;
   unit: string;
   descr: string;
+  /** One of those whose sum is the waiting. */
+  waiting?: boolean;
 }
 
 export interface FactorText {

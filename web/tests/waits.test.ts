@@ -2,22 +2,9 @@ import { expect, test } from "vitest";
 import { nameBelow } from "../src/causes";
 import { measuredFirst, partsOf, waitKey, waitMetrics } from "../src/result";
 
-function names(...metrics: string[]): string[] {
-  return waitMetrics({ json: { metrics: metrics.map((name) => ({ name })) } }).map((id) => metrics[id]);
-}
-
-test("a kind of waiting counts once, with its parts", () => {
-  expect(names("time", "mpi_latesender", "mpi_latesender_wo", "mpi_lswo_same")).toEqual(["mpi_latesender"]);
-  expect(names("omp_taskwait", "omp_taskwait_wait", "omp_lock_api", "omp_lock_contention_api")).toEqual(["omp_taskwait_wait", "omp_lock_contention_api"]);
-  expect(names("mpi_rma_sync_active", "mpi_rma_sync_late_post", "mpi_finalize_wait")).toEqual(["mpi_rma_sync_late_post", "mpi_finalize_wait"]);
-});
-
-test("delay costs and classifications are no waiting of their own", () => {
-  expect(names("delay", "delay_latesender", "mpi_wait_direct", "mpi_wait_direct_latesender", "mpi_wait_terminal_ls_waitfirst")).toEqual([]);
-});
-
-test("estimates count where nothing was measured", () => {
-  expect(names("mpi_wait_nxn_estimated", "mpi_barrier_wait", "mpi_barrier_wait_estimated", "mpi_waitall_estimated")).toEqual(["mpi_wait_nxn_estimated", "mpi_barrier_wait"]);
+test("waiting is what the result calls so", () => {
+  const metrics = [{ name: "time" }, { name: "mpi_latesender", waiting: true }, { name: "mpi_latesender_wo" }, { name: "omp_taskwait_wait", waiting: true }];
+  expect(waitMetrics({ json: { metrics } })).toEqual([1, 3]);
 });
 
 test("the parts of a wait are found by its kind, place and start", () => {

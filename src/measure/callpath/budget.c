@@ -179,14 +179,14 @@ static bool can_step(const struct lc_site *s) {
     if (s->tried && s->rare_ticks * 2 < s->cost_ticks)
         return false;
     return s->detail == LC_DETAIL_FULL || caller_helps(s) ||
-           (s->detail < LC_DETAIL_COUNTED && lc_fn_local[s->fn]);
+           (s->detail < LC_DETAIL_COUNTED && (lc_fn_facts[s->fn].flags & LC_MPI_LOCAL));
 }
 
 static bool next_step(struct lc_thread *t, struct lc_site *site, const struct lc_entry *e) {
     uint32_t n_paths = 0;
     bool done =
         site->detail < LC_DETAIL_MERGED && lc_site_reduce(t, site, e, LC_DETAIL_MERGED, &n_paths);
-    if (!done && site->detail < LC_DETAIL_COUNTED && lc_fn_local[site->fn])
+    if (!done && site->detail < LC_DETAIL_COUNTED && (lc_fn_facts[site->fn].flags & LC_MPI_LOCAL))
         done = lc_site_reduce(t, site, e, LC_DETAIL_COUNTED, &n_paths);
     if (!done && caller_helps(site))
         done = lc_site_reduce(t, site, e, LC_DETAIL_CALLER, &n_paths);

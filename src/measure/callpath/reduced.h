@@ -8,7 +8,7 @@
  *            the prefix alone: stale ones, where no function has written since, are taken for it
  *   caller   "...", and the function that calls MPI
  *   counted  calls are counted and not timed: their time belongs to the code around them. Only for
- *            calls that neither the clocks nor requests need to know of (lc_fn_local)
+ *            calls that neither the clocks nor requests need to know of (LC_MPI_LOCAL)
  * Invariant: entries of merged sites live as long as the thread, outside of its pool, so that
  * nothing that points to them need follow when others move. */
 #ifndef LC_MEASURE_CALLPATH_REDUCED_H

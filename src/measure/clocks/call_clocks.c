@@ -106,7 +106,7 @@ void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
 /* Local calls and posted receives do not end the code that makes a rank late: a kernel that is
  * timed by MPI_Wtime, or that ends before a receive is posted, is what delays the next message. */
 static bool keeps_cause(uint32_t fn) {
-    return fn < LC_FN_COUNT && (lc_fn_local[fn] || fn == LC_FN_Irecv || fn == LC_FN_Isend);
+    return fn < LC_FN_COUNT && (lc_fn_facts[fn].flags & (LC_MPI_LOCAL | LC_MPI_KEEPS_CAUSE)) != 0;
 }
 
 /* What the thread worked up to this call, where that is long enough to be of interest. */

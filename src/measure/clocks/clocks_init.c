@@ -47,59 +47,47 @@ static int status_of(void *user, const struct lc_recv *recv, int32_t *source, in
 
 static const struct lc_match_calls match_calls = {status_of, lc_clk_record_pull, lc_clk_reply};
 
+/* What the clocks make of the kind of a function, and of its wait state. */
+static const uint8_t class_of[LC_MPI_KINDS] = {
+    [LC_MPI_KIND_RECV] = LC_FN_PLAIN,        [LC_MPI_KIND_SEND] = LC_FN_PLAIN,
+    [LC_MPI_KIND_WAIT] = LC_FN_PLAIN,        [LC_MPI_KIND_WAITANY] = LC_FN_PLAIN,
+    [LC_MPI_KIND_WAITALL] = LC_FN_WAITALL,   [LC_MPI_KIND_WAITSOME] = LC_FN_WAITSOME,
+    [LC_MPI_KIND_SENDRECV] = LC_FN_SENDRECV,
+};
+
+static enum lc_measured_wait sync_of(enum lc_mpi_wait wait) {
+    switch (wait) {
+    case LC_MPI_WAIT_COMMUNICATOR:
+        return LC_MEASURED_COMM;
+    case LC_MPI_WAIT_COLLECTIVE_IO:
+        return LC_MEASURED_FILE;
+    case LC_MPI_WAIT_WIN_CREATE:
+        return LC_MEASURED_WIN_CREATE;
+    case LC_MPI_WAIT_WIN_FREE:
+        return LC_MEASURED_WIN_FREE;
+    case LC_MPI_WAIT_WIN_FENCE:
+        return LC_MEASURED_WIN_FENCE;
+    case LC_MPI_WAIT_EARLY_WAIT:
+        return LC_MEASURED_WIN_EARLY;
+    case LC_MPI_WAIT_LATE_POST:
+        return LC_MEASURED_WIN_POST;
+    default:
+        return LC_MEASURED_KINDS;
+    }
+}
+
 static void classify(void) {
-    static const struct {
-        const char *name; /* after MPI_; also with _c, _replace after it */
-        uint8_t class;
-    } classes[] = {
-        {"Recv", LC_FN_PLAIN},        {"Mrecv", LC_FN_PLAIN},
-        {"Send", LC_FN_PLAIN},        {"Ssend", LC_FN_PLAIN},
-        {"Wait", LC_FN_PLAIN},        {"Waitany", LC_FN_PLAIN},
-        {"Waitall", LC_FN_WAITALL},   {"Waitsome", LC_FN_WAITSOME},
-        {"Sendrecv", LC_FN_SENDRECV}, {"Sendrecv_replace", LC_FN_SENDRECV},
-    };
-    static const struct {
-        const char *begin; /* of the name after MPI_; the first that fits */
-        uint8_t kind;
-    } syncs[] = {
-        {"Win_fence", LC_MEASURED_WIN_FENCE},
-        {"Win_free", LC_MEASURED_WIN_FREE},
-        {"Win_wait", LC_MEASURED_WIN_EARLY},
-        {"Win_start", LC_MEASURED_WIN_POST},
-        {"Win_complete", LC_MEASURED_WIN_POST},
-        {"Win_test", LC_MEASURED_KINDS},
-        {"Win_", LC_MEASURED_WIN_CREATE},
-        {"File_", LC_MEASURED_FILE},
-        {"", LC_MEASURED_COMM},
-    };
-    static const char *const starts[] = {"Irecv",  "Isend", "Issend",   "Ibsend",
-                                         "Irsend", "Start", "Startall", "Isendrecv"};
-    static const char *const sends[] = {"Send", "Ssend", "Sendrecv", "Sendrecv_replace"};
-    static const char *const uniform[] = {"Barrier", "Allreduce", "Allgather", "Alltoall",
-                                          "Reduce_scatter_block"};
     for (uint32_t fn = 0; fn < LC_FN_COUNT; fn++) {
-        const char *name = lc_fn_names[fn] + strlen("MPI_");
-        size_t length = strlen(name);
-        if (length > 2 && strcmp(name + length - 2, "_c") == 0)
-            length -= 2;
-        for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-            if (strlen(classes[i].name) == length && strncmp(name, classes[i].name, length) == 0)
-                lc_clk.fn_class[fn] = classes[i].class;
-        size_t m = 0;
-        while (strncmp(name, syncs[m].begin, strlen(syncs[m].begin)) != 0)
-            m++;
-        lc_clk.fn_syncs[fn] = syncs[m].kind;
-        for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-            lc_clk.fn_starts[fn] |=
-                strlen(starts[i]) == length && strncmp(name, starts[i], length) == 0;
-        /* Open MPI (4.1) hangs when it gets on with one between the begins of two. */
-        lc_clk.fn_silent[fn] = strncmp(name, "Comm_idup", 9) == 0;
-        for (size_t i = 0; i < sizeof sends / sizeof *sends; i++)
-            lc_clk.fn_sends[fn] |=
-                strlen(sends[i]) == length && strncmp(name, sends[i], length) == 0;
-        for (size_t i = 0; i < sizeof uniform / sizeof *uniform; i++)
-            lc_clk.fn_uniform[fn] |=
-                strlen(uniform[i]) == length && strncmp(name, uniform[i], length) == 0;
+        const struct lc_mpi_function *facts = &lc_fn_facts[fn];
+        enum lc_mpi_kind kind = facts->kind;
+        lc_clk.fn_class[fn] = class_of[kind];
+        lc_clk.fn_syncs[fn] = sync_of(facts->wait);
+        lc_clk.fn_starts[fn] = kind == LC_MPI_KIND_ISEND || kind == LC_MPI_KIND_ISSEND ||
+                               kind == LC_MPI_KIND_LOCAL_ISEND || kind == LC_MPI_KIND_IRECV;
+        lc_clk.fn_sends[fn] = kind == LC_MPI_KIND_SEND || kind == LC_MPI_KIND_SENDRECV;
+        /* Open MPI (4.1) hangs when it gets on with MPI_Comm_idup between the begins of two. */
+        lc_clk.fn_silent[fn] = (facts->flags & LC_MPI_NO_PROGRESS) != 0;
+        lc_clk.fn_uniform[fn] = (facts->flags & LC_MPI_UNIFORM) != 0;
     }
 }
 

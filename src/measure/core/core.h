@@ -1,6 +1,6 @@
 /* What the parts of the measurement core share. The core is one shared object per MPI flavour,
  * opened by the preloaded stub (stub/stub.c) in the process that calls MPI; its wrappers (generated
- * from wrappers/mpi_calls.tsv) are all that the program ever calls.
+ * from format/mpi_functions.tsv) are all that the program ever calls.
  *
  * Nouns
  *   thread   a location: a thread that made an MPI call or entered a region; `lc_self` points to
@@ -28,6 +28,7 @@
 
 #include "measure/mpi_real.h" /* generated: enum lc_fn, struct lc_real */
 #include "base/timer.h"
+#include "format/mpi_function.h"
 #include "format/state.h"
 
 struct lc_state_header;
@@ -60,10 +61,9 @@ enum {
 };
 enum lc_callpath { LC_CALLPATH_UNWIND, LC_CALLPATH_CALLER, LC_CALLPATH_NONE };
 
-/* By enum lc_fn, generated: the name, "MPI_Send"; may calls only be counted
- * (callpath/reduced.h)? */
+/* By enum lc_fn, generated: the name, "MPI_Send", and what is known of the function. */
 extern const char *const lc_fn_names[];
-extern const unsigned char lc_fn_local[];
+extern const struct lc_mpi_function lc_fn_facts[];
 
 /* Of the call-path cache of a thread; all words are sums. */
 struct lc_path_counts {

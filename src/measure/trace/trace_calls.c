@@ -18,82 +18,8 @@
 #include "measure/trace/trace_put.h"
 #include "measure/trace/trace_window.h"
 
-/* Operations by OTF2's numbers (OTF2_CollectiveOp), which are part of its format. */
-enum {
-    OP_BARRIER,
-    OP_BCAST,
-    OP_GATHER,
-    OP_GATHERV,
-    OP_SCATTER,
-    OP_SCATTERV,
-    OP_ALLGATHER,
-    OP_ALLGATHERV,
-    OP_ALLTOALL,
-    OP_ALLTOALLV,
-    OP_ALLTOALLW,
-    OP_ALLREDUCE,
-    OP_REDUCE,
-    OP_REDUCE_SCATTER,
-    OP_SCAN,
-    OP_EXSCAN,
-    OP_REDUCE_SCATTER_BLOCK
-};
-
-static const struct {
-    const char *name;
-    uint8_t operation;
-} operations[] = {
-    {"Reduce_scatter_block", OP_REDUCE_SCATTER_BLOCK},
-    {"Reduce_scatter", OP_REDUCE_SCATTER},
-    {"Reduce", OP_REDUCE},
-    {"Allgatherv", OP_ALLGATHERV},
-    {"Allgather", OP_ALLGATHER},
-    {"Allreduce", OP_ALLREDUCE},
-    {"Alltoallv", OP_ALLTOALLV},
-    {"Alltoallw", OP_ALLTOALLW},
-    {"Alltoall", OP_ALLTOALL},
-    {"Gatherv", OP_GATHERV},
-    {"Gather", OP_GATHER},
-    {"Scatterv", OP_SCATTERV},
-    {"Scatter", OP_SCATTER},
-    {"Barrier", OP_BARRIER},
-    {"Bcast", OP_BCAST},
-    {"Exscan", OP_EXSCAN},
-    {"Scan", OP_SCAN},
-    {"allgatherv", OP_ALLGATHERV},
-    {"allgather", OP_ALLGATHER},
-    {"alltoallv", OP_ALLTOALLV},
-    {"alltoallw", OP_ALLTOALLW},
-    {"alltoall", OP_ALLTOALL}, /* MPI_Neighbor_allgather, .. */
-};
-
-/* By the name of the function: MPI_Iallreduce, MPI_Allreduce_init, MPI_Allreduce_c,
- * MPI_Neighbor_alltoall, ...; LC_NONE: not a collective. */
-static uint32_t operation_of_name(const char *name) {
-    char lower[2] = {0};
-    const char *begin = strncmp(name, "MPI_", 4) == 0 ? name + 4 : name;
-    if (strncmp(begin, "Neighbor_", 9) == 0)
-        begin += 9;
-    else if (strncmp(begin, "Ineighbor_", 10) == 0)
-        begin += 10;
-    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-        const char *wanted = operations[i].name;
-        size_t n = strlen(wanted);
-        if (strncmp(begin, wanted, n) == 0)
-            return operations[i].operation;
-        lower[0] = (char)(wanted[0] | 0x20);
-        if (begin[0] == 'I' && begin[1] == lower[0] && strncmp(begin + 2, wanted + 1, n - 1) == 0)
-            return operations[i].operation;
-    }
-    return LC_NONE;
-}
-
-static uint8_t operation_cache[LC_FN_COUNT]; /* operation + 1; 0: not looked up */
-
 static uint64_t operation_of(uint32_t fn) {
-    if (lc_unlikely(operation_cache[fn] == 0))
-        operation_cache[fn] = (uint8_t)(operation_of_name(lc_fn_names[fn]) + 1);
-    return (uint64_t)(uint8_t)(operation_cache[fn] - 1) << 56;
+    return (uint64_t)lc_fn_facts[fn].operation << 56;
 }
 
 static uint32_t root_of(const struct lc_coll *coll) {
@@ -274,9 +200,7 @@ void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm) {
 /* The new communicator's members need not all be the parent's in the calls left out here. */
 void lc_trace_made_from(struct lc_call *call, struct lc_comm *parent) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
-    const char *name = lc_fn_names[call->fn];
-    if (s == NULL || strncmp(name, "MPI_Comm_create_", 16) == 0 ||
-        strncmp(name, "MPI_Intercomm", 13) == 0)
+    if (s == NULL || (lc_fn_facts[call->fn].flags & LC_MPI_OTHER_MEMBERS))
         return;
     lc_trace_put1(s, lc_rec_pair(LC_REC_HANDLE, lc_trace_comm_id(call, parent), 0));
 }

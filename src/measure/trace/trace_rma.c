@@ -69,7 +69,7 @@ void lc_win_new_end(struct lc_call *call, int result, MPI_Comm comm, const MPI_W
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (s == NULL)
         return;
-    bool allocates = strncmp(lc_fn_names[call->fn], "MPI_Win_allocate", 16) == 0;
+    bool allocates = lc_fn_facts[call->fn].role == LC_MPI_ROLE_ALLOCATE;
     uint64_t op = allocates ? OP_CREATE_AND_ALLOCATE : OP_CREATE_HANDLE;
     lc_trace_put2(s, lc_rec_pair(LC_REC_RMA_COLL, w.id, 0), op << 56 | LEVEL_PROCESS);
     lc_trace_put1(s, lc_rec_pair(LC_REC_WIN_MADE, w.id, 0));

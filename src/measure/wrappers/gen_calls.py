@@ -1,4 +1,4 @@
-"""Makes the MPI wrappers from mpi_calls.tsv (build time).
+"""Makes the MPI wrappers from mpi_functions.tsv (build time).
 
 gen_calls.py TABLE real FLAVOUR OUT.h      enum lc_fn and struct lc_real for one flavour (o or m)
 gen_calls.py TABLE wrappers FLAVOUR OUT.c  the wrappers and the list of (name, wrapper, place of the real function)
@@ -11,55 +11,11 @@ be newer. Types that its header lacks are in mpi_compat.h.
 """
 import re
 import sys
+from pathlib import Path
 
-
-class Call:
-    def __init__(self, line):
-        self.name, versions, self.kind, self.returns, parameters = line.rstrip("\n").split("\t")
-        self.flavours = {version[0] for version in versions.split()}
-        if self.name.startswith("MPI_") and not self.name.startswith("MPI_T_"):
-            self.flavours = {"o", "m"}
-        self.short = self.name[4:] if self.name.startswith("MPI_") else self.name
-        self.parameters = [] if parameters == "void" else split(parameters)
-        self.variadic = bool(self.parameters) and self.parameters[-1] == "..."
-        if self.variadic:
-            self.parameters.pop()
-        self.names, declared = [], []
-        for i, p in enumerate(self.parameters):
-            match = re.search(r"\(\*(\w+)\)", p) or re.search(r"(\w+)$", p)
-            plain = len(p.replace("*", " ").split()) == 1 or p.endswith("*")
-            name = f"p{i}" if plain else match.group(1)
-            if name in ("result", "call"):  # names of the wrapper's own
-                p, name = p + "_out", name + "_out"
-            declared.append(f"{p} {name}" if plain else p)
-            self.names.append(name)
-        self.parameters = declared
-        self.large = self.name.endswith("_c") and not self.name.startswith(("MPIX", "MPI_T_"))
-
-    def has(self, *names):
-        missing = [n for n in names if n not in self.names]
-        assert not missing, f"{self.name}: no parameter {missing}"
-
-    def signature(self, flavour):
-        text = ", ".join(self.parameters) or "void"
-        if self.variadic:
-            text += ", ..."
-        if flavour == "o":  # types that Open MPI's header hides with the functions of MPI-1
-            text = text.replace("MPI_Handler_function", "MPI_Comm_errhandler_function")
-        return text
-
-    def arguments(self):
-        return ", ".join(self.names)
-
-
-def split(text):
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(text):
-        depth += {"(": 1, ")": -1}.get(c, 0)
-        if c == "," and depth == 0:
-            parts.append(text[start:i].strip())
-            start = i + 1
-    return parts + [text[start:].strip()]
+MEASURE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(MEASURE.parent / "format"))
+import mpi_functions  # noqa: E402
 
 
 # Templates: code before the call, and after it. Each name in {} is a parameter of the call; ENTER, CALL and LEAVE are implied.
@@ -346,14 +302,7 @@ SHAPES = {  # operation: (function of coll.h, parameters)
 
 
 def coll_shape(c):
-    name = c.short.removeprefix("MPIX_")
-    if c.large:
-        name = name[:-2]
-    if c.kind == "icoll":
-        name = name[1:]
-    if c.kind == "coll_init":
-        name = name[: -len("_init")]
-    shape, wanted = SHAPES[name.lower()]
+    shape, wanted = SHAPES[c.collective()]
     wanted = wanted.split()
     c.has(*wanted)
     arguments = []
@@ -556,13 +505,9 @@ def t_type_free(c):
     return "    lc_type_free_begin(call.thread, datatype);\n", ""
 
 
-# Blocking collective operations of files, of which every member waits for every member.
-FILE_SYNC = re.compile(r"File_((read|write)(_at)?_(all|ordered)|set_view|set_size|preallocate|sync|close|open)(_c)?$")
-
-
 def file_sync(c, before, after):
     """The collective operations of a file synchronise the logical clocks of its members."""
-    if not FILE_SYNC.match(c.short):
+    if "file_sync" not in c.words:
         return before, after
     if c.short == "File_open":
         return before + "    lc_sync_begin(&call, comm);\n", "    lc_sync_end(&call, result);\n    lc_file_known(&call, result, comm, fh);\n" + after
@@ -574,35 +519,19 @@ def file_sync(c, before, after):
     return before + "    lc_file_sync_begin(&call, fh);\n", "    lc_sync_end(&call, result);\n" + after
 
 
-# Called in inner loops: everything of the hot path in one function (-50 instructions per call; the others share it).
-HOT = {"Send", "Isend", "Recv", "Irecv", "Sendrecv", "Wait", "Waitall", "Test", "Iprobe", "Barrier", "Bcast", "Reduce", "Allreduce"}
-
-
-# Neither requests nor logical clocks need to know of these calls, and they wait for nobody: they may be counted only (callpath/reduced.h).
-LOCAL = re.compile(
-    r"(Wtime|Wtick|Initialized|Finalized|Query_thread|Is_thread_main|Get_processor_name|Get_address|Aint_add|Aint_diff|(Un)?pack(_size|_external.*)?"
-    r"|Get_count|Get_elements(_x)?|Status_set_.*|Error_class|Error_string|Comm_(rank|size|compare|test_inter|get_attr|get_name|group|remote_size)"
-    r"|Group_(rank|size|translate_ranks|compare)|Cart_(coords|rank|shift|get)|Cartdim_get|Topo_test|Graph_neighbors(_count)?"
-    r"|Type_(size(_x)?|get_extent(_x)?|get_true_extent(_x)?|extent|lb|ub)|Win_(flush(_local)?(_all)?|sync|get_attr|shared_query)"
-    r"|Put|Get|Accumulate|Get_accumulate|Fetch_and_op|Compare_and_swap|Info_get.*)(_c)?$", re.I)
-
-
-def is_local(c):
-    return c.kind in ("plain", "rma_op", "rma_sync") and LOCAL.match(c.short) is not None
-
-
 def wrapper(c, flavour):
     """The text of one wrapper."""
-    hot = "__attribute__((flatten)) " if c.short in HOT else ""
+    # In inner loops everything of the hot path in one function saves 50 instructions per call; the others share it.
+    hot = "__attribute__((flatten)) " if "hot" in c.words else ""
     out = [f"{hot}static {c.returns} w_{c.short}({c.signature(flavour)})\n{{\n"]
-    if c.kind in ("init", "init_thread", "finalize", "abort", "pcontrol", "session_init", "session_finalize"):
+    if c.template in ("init", "init_thread", "finalize", "abort", "pcontrol", "session_init", "session_finalize"):
         arguments = (", " + c.arguments()) if c.names else ""
         out.append(
-            f"    return lc_wrap_{c.kind}(LC_FN_{c.short}, __builtin_frame_address(0),\n"
+            f"    return lc_wrap_{c.template}(LC_FN_{c.short}, __builtin_frame_address(0),\n"
             f"        __builtin_return_address(0){arguments});\n}}\n"
         )
         return "".join(out)
-    before, after = file_sync(c, *globals()["t_" + c.kind](c))
+    before, after = file_sync(c, *globals()["t_" + c.template](c))
     out.append(
         "    struct lc_call call;\n"
         f"    if (lc_unlikely(!lc_enter(&call, LC_FN_{c.short}, __builtin_frame_address(0),\n"
@@ -619,7 +548,7 @@ def wrapper(c, flavour):
 
 def make_real(calls, flavour, out):
     own = [c for c in calls if flavour in c.flavours]
-    out.write("/* Generated from mpi_calls.tsv. */\n#ifndef LC_MPI_REAL_H\n#define LC_MPI_REAL_H\n\n#include \"measure/core/mpi_compat.h\"\n\nenum lc_fn {\n")
+    out.write("/* Generated from mpi_functions.tsv. */\n#ifndef LC_MPI_REAL_H\n#define LC_MPI_REAL_H\n\n#include \"measure/core/mpi_compat.h\"\n\nenum lc_fn {\n")
     out.writelines(f"    LC_FN_{c.short},\n" for c in own)
     out.write("    LC_FN_COUNT\n};\n\nstruct lc_real {\n")
     out.writelines(f"    {c.returns} (*{c.short})({c.signature(flavour)});\n" for c in own)
@@ -630,14 +559,14 @@ def write_tables(own, out):
     """What is known of each function, by enum lc_fn; the last table is left open."""
     out.write("\nconst char *const lc_fn_names[] = {\n")
     out.writelines(f'    "{c.name}",\n' for c in own)
-    out.write("};\n\nconst unsigned char lc_fn_local[] = {\n")
-    out.writelines(f"    {int(is_local(c))}, /* {c.name} */\n" for c in own)
+    out.write("};\n\nconst struct lc_mpi_function lc_fn_facts[] = {\n")
+    out.writelines(f"    {c.facts()}, /* {c.name} */\n" for c in own)
 
 
 def make_wrappers(calls, flavour, out):
     own = [c for c in calls if flavour in c.flavours]
     out.write(
-        "/* Generated from mpi_calls.tsv. */\n#include \"measure/core/core.h\"\n#include \"measure/hot/hot.h\"\n"
+        "/* Generated from mpi_functions.tsv. */\n#include \"measure/core/core.h\"\n#include \"measure/hot/hot.h\"\n"
         "#include \"measure/wrappers/wrap.h\"\n\nstruct lc_real lc_real;\n\n"
     )
     out.write("\n".join(wrapper(c, flavour) for c in own))
@@ -648,24 +577,22 @@ def make_wrappers(calls, flavour, out):
 
 
 def make_names_only(calls, flavour, out):
-    out.write("/* Generated from mpi_calls.tsv. */\n#include \"measure/wrappers/wrap.h\"\n\nstruct lc_real lc_real;\n\n")
+    out.write("/* Generated from mpi_functions.tsv. */\n#include \"measure/wrappers/wrap.h\"\n\nstruct lc_real lc_real;\n\n")
     write_tables([c for c in calls if flavour in c.flavours], out)
     out.write("};\n\nconst struct lc_wrapper lc_wrappers[] = {{0}};\n")
 
 
 def gomp_names():
     """What GCC's code calls of its OpenMP runtime: slots after all others."""
-    folder = sys.argv[1].replace("wrappers/mpi_calls.tsv", "gomp/")
-    sys.path.insert(0, folder)
+    sys.path.insert(0, str(MEASURE / "gomp"))
     import gen_gomp
-    return [entry.name for entry in gen_gomp.taken(folder + "gomp_entries.tsv")]
+    return [entry.name for entry in gen_gomp.taken(str(MEASURE / "gomp/gomp_entries.tsv"))]
 
 
 def make_stub(calls, out):
-    out.write("/* Generated from mpi_calls.tsv. */\n#include \"measure/stub/stub_asm.h\"\n\n")
+    out.write("/* Generated from mpi_functions.tsv. */\n#include \"measure/stub/stub_asm.h\"\n\n")
     out.writelines(f"LC_TRAMPOLINE({i}, {c.name})\n" for i, c in enumerate(calls))
-    with open(sys.argv[1].replace("wrappers/mpi_calls.tsv", "stub/stub.h"), encoding="ascii") as header:
-        api = re.findall(r"X\((\w+)\)", header.read())
+    api = re.findall(r"X\((\w+)\)", (MEASURE / "stub/stub.h").read_text(encoding="ascii"))
     others = api + gomp_names()
     out.writelines(f"LC_TRAMPOLINE_ONE({len(calls) + i}, {name})\n" for i, name in enumerate(others))
     for table, word, count in (("lc_slots", "LC_SLOT", len(calls) + len(others)), ("lc_fronts", "LC_FRONT", len(calls)),
@@ -676,13 +603,12 @@ def make_stub(calls, out):
 
 
 def make_names(calls, out):
-    out.write("/* Generated from mpi_calls.tsv: the order of the stub's slots. */\n")
+    out.write("/* Generated from mpi_functions.tsv: the order of the stub's slots. */\n")
     out.writelines(f'"{c.name}",\n' for c in calls)
 
 
 def main():
-    with open(sys.argv[1], encoding="ascii") as table:
-        calls = [Call(line) for line in table if not line.startswith("#")]
+    calls = mpi_functions.read(sys.argv[1])
     what = sys.argv[2]
     with open(sys.argv[-1], "w", encoding="ascii") as out:
         if what == "real":

@@ -1,4 +1,4 @@
-/* The wrappers, in the order of mpi_calls.tsv. */
+/* The wrappers, in the order of mpi_functions.tsv. */
 #ifndef LC_MEASURE_WRAPPERS_WRAPPERS_H
 #define LC_MEASURE_WRAPPERS_WRAPPERS_H
 

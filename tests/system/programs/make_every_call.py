@@ -2,7 +2,7 @@
 """Writes a program that makes every call of MPI's families whose arguments follow from the names of their parameters: collectives
 (blocking, nonblocking, persistent, large counts), one-sided operations, file operations.
 
-make_every_call.py TABLE TALLY_HEADER OUT.c: TABLE is src/measure/wrappers/mpi_calls.tsv, TALLY_HEADER names the functions of this mpi.h.
+make_every_call.py TABLE TALLY_HEADER OUT.c: TABLE is src/format/mpi_functions.tsv, TALLY_HEADER names the functions of this mpi.h.
 Each call has the same arguments as its relatives (MPI_Allgather, MPI_Iallgather, MPI_Allgather_init_c ..), so must have the same result."""
 import re
 import sys
@@ -17,7 +17,7 @@ def read_table(path, known):
         for line in table:
             if line.startswith("#"):
                 continue
-            name, _, kind, _, parameters = line.rstrip("\n").split("\t")
+            name, _, kind, *_, parameters = line.rstrip("\n").split("\t")
             if name in known:
                 calls.append((name, kind, re.findall(r"(\w+)(?:,|$)", parameters)))
     return calls

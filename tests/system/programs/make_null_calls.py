@@ -2,7 +2,7 @@
 """Writes the cases of null_calls: every function whose wrapper looks at its arguments, once for each pointer parameter that is NULL
 while everything else is valid, and once with all of them NULL.
 
-make_null_calls.py TABLE TALLY_HEADER OUT.c: TABLE is src/measure/wrappers/mpi_calls.tsv, TALLY_HEADER names the functions of this mpi.h."""
+make_null_calls.py TABLE TALLY_HEADER OUT.c: TABLE is src/format/mpi_functions.tsv, TALLY_HEADER names the functions of this mpi.h."""
 import re
 import sys
 
@@ -83,7 +83,7 @@ def main():
         for line in table:
             if line.startswith("#"):
                 continue
-            name, _, kind, returns, text = line.rstrip("\n").split("\t")
+            name, _, kind, *_, returns, text = line.rstrip("\n").split("\t")
             if name not in known or kind in NOT_TRIED or returns != "int" or name == TALKS_TO_STRANGER:
                 continue
             parameters = split(text)

@@ -51,7 +51,7 @@ def read_table(path):
         for line in lines:
             if line.startswith("#"):
                 continue
-            name, versions, _, returns, parameters = line.rstrip("\n").split("\t")
+            name, versions, *_, returns, parameters = line.rstrip("\n").split("\t")
             kinds = [] if parameters == "void" else mpi_header.split_parameters(parameters)
             table[name] = (read_versions(versions), returns, [mpi_header.split_parameter(k)[0] for k in kinds])
     return table

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "format/raw.h"
 #include "model/metrics.h"
 #include "model/model.h"
 #include "model/row_order.h"
@@ -172,6 +173,30 @@ static void enumeration_of_inclusive_metrics(void **state) {
     lc_model_free(model);
 }
 
+static bool is_waiting(const char *name) {
+    for (const struct lc_waiting_metric *wait = lc_waiting_metrics; wait->name != NULL; wait++)
+        if (strcmp(wait->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Wait states that are measured while the program runs are waiting, and nothing else that is. */
+static void waiting(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < LC_RAW_MEASURED; i++)
+        if (is_waiting(lc_raw_measured[i]) != (i < LC_RAW_WAITS))
+            fail_msg("%s is %s", lc_raw_measured[i], i < LC_RAW_WAITS ? "no waiting" : "waiting");
+    for (const struct lc_waiting_metric *wait = lc_waiting_metrics; wait->name != NULL; wait++) {
+        struct lc_model *model;
+        uint32_t id;
+        assert_int_equal(lc_model_new(&model), LC_OK);
+        assert_int_equal(lc_metrics_add(model, wait->name, &id), LC_OK);
+        if (wait->around != NULL)
+            assert_int_equal(lc_metrics_add(model, wait->around, &id), LC_OK);
+        lc_model_free(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(call_paths_escape_slashes),
@@ -180,6 +205,7 @@ int main(void) {
         cmocka_unit_test(metrics_bring_their_ancestors),
         cmocka_unit_test(families_of_metrics),
         cmocka_unit_test(sums_of_metrics),
+        cmocka_unit_test(waiting),
         cmocka_unit_test(enumeration_of_inclusive_metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
