@@ -41,7 +41,7 @@ static bool ranked(uint32_t kind) {
     return kind == LC_KIND_SCAN || kind == LC_KIND_NEIGHBOR;
 }
 
-static struct lc_who member(const struct lc_trace *trace, const struct lc_part *part,
+static struct lc_who member(const struct lc_trace *trace, const struct lc_instance_part *part,
                             uint32_t rank) {
     const struct lc_loc *loc = &trace->locs[part->loc];
     const struct lc_coll_part *coll = &loc->colls[part->coll];
@@ -54,13 +54,13 @@ static struct lc_who member(const struct lc_trace *trace, const struct lc_part *
 }
 
 /* Calls fn for every part of this rank in the window; `advance`: the cursors move after it. */
-typedef enum lc_err part_fn(struct window *w, const struct lc_part *part, uint64_t instance,
-                            uint32_t rank);
+typedef enum lc_err part_fn(struct window *w, const struct lc_instance_part *part,
+                            uint64_t instance, uint32_t rank);
 
 static enum lc_err for_parts(struct window *w, bool advance, part_fn *fn) {
     for (size_t p = 0; p < w->in.n_processes; p++) {
         struct lc_process_runs cursor = w->in.processes[p];
-        const struct lc_part *part;
+        const struct lc_instance_part *part;
         uint64_t instance;
         uint32_t rank;
         while ((part = lc_instances_peek(&cursor, w->end, &instance, &rank)) != NULL) {
@@ -73,8 +73,8 @@ static enum lc_err for_parts(struct window *w, bool advance, part_fn *fn) {
     return LC_OK;
 }
 
-static enum lc_err add_member(struct window *w, const struct lc_part *part, uint64_t instance,
-                              uint32_t rank) {
+static enum lc_err add_member(struct window *w, const struct lc_instance_part *part,
+                              uint64_t instance, uint32_t rank) {
     struct lc_aggregate *a = &w->aggregates[instance - w->begin];
     const struct lc_coll_part *coll = &w->trace->locs[part->loc].colls[part->coll];
     struct lc_who who = member(w->trace, part, rank);
@@ -269,8 +269,8 @@ static bool gathers_parts(const struct window *w, const struct lc_coll_part *col
            (a->kind == LC_KIND_BARRIER || a->kind == LC_KIND_N2N);
 }
 
-static enum lc_err judge_member(struct window *w, const struct lc_part *part, uint64_t instance,
-                                uint32_t rank) {
+static enum lc_err judge_member(struct window *w, const struct lc_instance_part *part,
+                                uint64_t instance, uint32_t rank) {
     struct lc_loc *loc = &w->trace->locs[part->loc];
     struct lc_coll_part *coll = &loc->colls[part->coll];
     const struct lc_aggregate *a = &w->aggregates[instance - w->begin];
@@ -308,8 +308,8 @@ static enum lc_err judge_member(struct window *w, const struct lc_part *part, ui
     return LC_OK;
 }
 
-static enum lc_err add_sync(struct window *w, const struct lc_part *part, uint64_t instance,
-                            uint32_t rank) {
+static enum lc_err add_sync(struct window *w, const struct lc_instance_part *part,
+                            uint64_t instance, uint32_t rank) {
     (void)rank;
     struct lc_loc *loc = &w->trace->locs[part->loc];
     const struct lc_coll_part *coll = &loc->colls[part->coll];

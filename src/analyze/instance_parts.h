@@ -6,8 +6,8 @@
 #include "analyze/events.h"
 #include "analyze/trace.h"
 
-struct lc_part {  /* of a process in an instance */
-    uint32_t loc; /* index in trace->locs */
+struct lc_instance_part { /* of a process in an instance */
+    uint32_t loc;         /* index in trace->locs */
     uint32_t coll;
 };
 
@@ -20,7 +20,7 @@ struct lc_part_run { /* the parts of a process in one stream, in order */
 };
 
 struct lc_process_runs { /* of one process: runs by ascending instance */
-    struct lc_part *parts;
+    struct lc_instance_part *parts;
     struct lc_part_run *runs;
     size_t n_runs;
     size_t run, at; /* cursor: next part of runs[run] */
@@ -40,8 +40,9 @@ static inline bool lc_instances_are_numbered(const struct lc_trace *trace, uint3
 }
 
 /* The cursor's part and instance, if it lies before `end`; NULL otherwise. */
-static inline const struct lc_part *lc_instances_peek(const struct lc_process_runs *p, uint64_t end,
-                                                      uint64_t *instance, uint32_t *rank) {
+static inline const struct lc_instance_part *lc_instances_peek(const struct lc_process_runs *p,
+                                                               uint64_t end, uint64_t *instance,
+                                                               uint32_t *rank) {
     if (p->run == p->n_runs)
         return NULL;
     const struct lc_part_run *run = &p->runs[p->run];

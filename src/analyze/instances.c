@@ -16,7 +16,7 @@ static bool counts(const struct lc_coll_part *coll) {
 
 struct timed_part {
     int64_t begin;
-    struct lc_part part;
+    struct lc_instance_part part;
 };
 
 static int by_begin(const void *a, const void *b) {
@@ -29,7 +29,7 @@ static int by_begin(const void *a, const void *b) {
 }
 
 /* Several threads of a process: their operations count in the order of time. */
-static enum lc_err order_threads(const struct lc_trace *trace, struct lc_part *parts,
+static enum lc_err order_threads(const struct lc_trace *trace, struct lc_instance_part *parts,
                                  size_t count) {
     struct timed_part *timed;
     LC_TRY(lc_alloc(&timed, count, sizeof *timed));
@@ -93,7 +93,7 @@ static enum lc_err build_process(struct lc_instances *in, struct lc_trace *trace
         for (size_t i = 0; i < trace->locs[l].n_colls; i++) {
             const struct lc_coll_part *coll = &trace->locs[l].colls[i];
             if (counts(coll))
-                out->parts[tally[stream_of(coll)]++] = (struct lc_part){l, (uint32_t)i};
+                out->parts[tally[stream_of(coll)]++] = (struct lc_instance_part){l, (uint32_t)i};
         }
     for (size_t i = 0; i < n_used; i++)
         tally[used[i]] = 0;
@@ -128,7 +128,7 @@ static enum lc_err take_numbers(struct lc_instances *in, const struct lc_trace *
             LC_TRY(lc_alloc(&run->slots, run->count, sizeof *run->slots));
             uint64_t next = 0;
             for (size_t i = 0; i < run->count; i++) {
-                const struct lc_part *part = &in->processes[p].parts[run->first + i];
+                const struct lc_instance_part *part = &in->processes[p].parts[run->first + i];
                 uint64_t number = i + (uint64_t)lc_left_out_before(
                                           &trace->locs[part->loc].colls_left_out, part->coll);
                 number = number > next ? number : next; /* ascending, whatever the trace says */

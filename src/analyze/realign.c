@@ -21,7 +21,8 @@ struct sequence { /* of one member, at home */
     uint32_t *partner;
 };
 
-static struct lc_align_record describe(const struct lc_trace *trace, const struct lc_part *part) {
+static struct lc_align_record describe(const struct lc_trace *trace,
+                                       const struct lc_instance_part *part) {
     const struct lc_coll_part *coll = &trace->locs[part->loc].colls[part->coll];
     bool rooted = (coll->kind == LC_KIND_12N || coll->kind == LC_KIND_N21) &&
                   !trace->comms[coll->comm].n_remote; /* there not all know the root */
@@ -79,7 +80,7 @@ static enum lc_err pack(const struct lc_instances *in, const struct lc_trace *tr
         for (size_t r = 0; r < in->processes[p].n_runs; r++) {
             const struct lc_part_run *run = &in->processes[p].runs[r];
             for (size_t i = 0; i < run->count && differ[run->stream]; i++) {
-                const struct lc_part *part = &in->processes[p].parts[run->first + i];
+                const struct lc_instance_part *part = &in->processes[p].parts[run->first + i];
                 (*dest)[*n] = run->stream % trace->comm->size;
                 (*records)[(*n)++] =
                     (struct record){describe(trace, part), run->stream,

@@ -113,10 +113,8 @@ struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *path, uint
 /* The row of a node's time, made if it is not there; never NULL: a row that nobody reads if the
  * state is full. */
 struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node);
-/* What a thread keeps of call paths. LC_ERR_NOMEM: nothing to free. */
-enum lc_err lc_thread_paths_init(struct lc_thread *t);
-/* Frees what lc_thread_paths_init made, and all call paths of the thread. */
-void lc_thread_paths_free(struct lc_thread *t);
+/* What a thread keeps of call paths. */
+extern const struct lc_part lc_paths_part;
 /* Forgets all entries: code was unloaded. */
 void lc_thread_paths_flush(struct lc_thread *t);
 /* A zeroed entry with room for any path, for the caller to free(); NULL: no memory. */

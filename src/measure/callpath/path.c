@@ -15,6 +15,7 @@
 #include "measure/callpath/python_stack.h"
 #include "measure/callpath/reduced.h"
 #include "measure/unwind/unwind.h"
+#include "measure/core/core_parts.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 
@@ -250,43 +251,7 @@ struct lc_entry *lc_plain_entry(void) {
     return e;
 }
 
-enum lc_err lc_thread_paths_init(struct lc_thread *t) {
-    t->buckets = calloc(LC_BUCKETS, sizeof(struct lc_entry *));
-    t->paths = calloc(HASH_START, sizeof(struct lc_path *));
-    t->time_rows = calloc(HASH_START, sizeof(struct lc_state_row *));
-    t->regions = calloc(LC_REGION_DEPTH, sizeof(struct lc_region_open));
-    t->paths_mask = t->times_mask = HASH_START - 1;
-    t->off_entry = lc_plain_entry();
-    t->start_entry = lc_plain_entry();
-    t->lost_entry = lc_plain_entry();
-    t->scratch_entries[0] = lc_plain_entry();
-    t->scratch_entries[1] = lc_plain_entry();
-    t->void_row = calloc(1, sizeof(struct lc_state_row));
-    t->spill_row = calloc(1, sizeof(struct lc_state_row));
-    t->pool = lc_pool_new(LC_ENTRIES_FIRST);
-    struct lc_path *off = calloc(1, sizeof *off), *lost = calloc(1, sizeof *lost);
-    if (t->buckets == NULL || t->paths == NULL || t->time_rows == NULL || t->regions == NULL ||
-        t->off_entry == NULL || t->start_entry == NULL || t->lost_entry == NULL ||
-        t->scratch_entries[0] == NULL || t->scratch_entries[1] == NULL || t->void_row == NULL ||
-        t->spill_row == NULL || t->pool == NULL || off == NULL || lost == NULL) {
-        free(off);
-        free(lost);
-        lc_thread_paths_free(t);
-        return lc_fail(LC_ERR_NOMEM, "measurement: no memory for a thread");
-    }
-    off->node = lost->node = LC_NONE;
-    t->off_entry->path = t->start_entry->path = off;
-    t->lost_entry->path = lost;
-    t->lost_entry->transient = true; /* the next call of the site tries again */
-    t->last = t->start_entry;
-    t->until_sample = LC_SAMPLE_FIRST;
-    t->sample_calls = LC_SAMPLE_FIRST;
-    t->callpath = lc_core.callpath;
-    lc_python_thread_init(t);
-    return LC_OK;
-}
-
-void lc_thread_paths_free(struct lc_thread *t) {
+static void free_paths(struct lc_thread *t) {
     for (uint32_t k = 0; t->paths != NULL && k <= t->paths_mask; k++)
         for (struct lc_path *p = t->paths[k], *next; p != NULL; p = next) {
             next = p->next;
@@ -324,3 +289,41 @@ void lc_thread_paths_free(struct lc_thread *t) {
     t->scratch_entries[0] = t->scratch_entries[1] = NULL;
     t->void_row = t->spill_row = NULL;
 }
+
+static enum lc_err make(struct lc_thread *t) {
+    t->buckets = calloc(LC_BUCKETS, sizeof(struct lc_entry *));
+    t->paths = calloc(HASH_START, sizeof(struct lc_path *));
+    t->time_rows = calloc(HASH_START, sizeof(struct lc_state_row *));
+    t->regions = calloc(LC_REGION_DEPTH, sizeof(struct lc_region_open));
+    t->paths_mask = t->times_mask = HASH_START - 1;
+    t->off_entry = lc_plain_entry();
+    t->start_entry = lc_plain_entry();
+    t->lost_entry = lc_plain_entry();
+    t->scratch_entries[0] = lc_plain_entry();
+    t->scratch_entries[1] = lc_plain_entry();
+    t->void_row = calloc(1, sizeof(struct lc_state_row));
+    t->spill_row = calloc(1, sizeof(struct lc_state_row));
+    t->pool = lc_pool_new(LC_ENTRIES_FIRST);
+    struct lc_path *off = calloc(1, sizeof *off), *lost = calloc(1, sizeof *lost);
+    if (t->buckets == NULL || t->paths == NULL || t->time_rows == NULL || t->regions == NULL ||
+        t->off_entry == NULL || t->start_entry == NULL || t->lost_entry == NULL ||
+        t->scratch_entries[0] == NULL || t->scratch_entries[1] == NULL || t->void_row == NULL ||
+        t->spill_row == NULL || t->pool == NULL || off == NULL || lost == NULL) {
+        free(off);
+        free(lost);
+        free_paths(t);
+        return lc_fail(LC_ERR_NOMEM, "measurement: no memory for a thread");
+    }
+    off->node = lost->node = LC_NONE;
+    t->off_entry->path = t->start_entry->path = off;
+    t->lost_entry->path = lost;
+    t->lost_entry->transient = true; /* the next call of the site tries again */
+    t->last = t->start_entry;
+    t->until_sample = LC_SAMPLE_FIRST;
+    t->sample_calls = LC_SAMPLE_FIRST;
+    t->callpath = lc_core.callpath;
+    lc_python_thread_init(t);
+    return LC_OK;
+}
+
+const struct lc_part lc_paths_part = {.thread_make = make, .thread_free = free_paths};

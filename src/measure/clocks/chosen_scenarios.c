@@ -15,7 +15,6 @@
 #include "measure/clocks/deferred.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
-#include "measure/core/attached.h"
 #include "measure/core/state_write.h"
 #include "piggyback/portions.h"
 
@@ -284,7 +283,7 @@ static uint32_t inability(struct lc_clk_thread *k) {
     uint32_t unable = n_paths > 0 && k->l.interval != interval ? FIXED : 0;
     unable |= gave_up ? GAVE_UP : 0;
     if (n_classes == 0 || lc_clk.n_threads != 1 || k != lc_clk.threads || k->l.interval == 0 ||
-        lc_omp_attached.task_chain != NULL || !lc_cpvec_whatif_room(&k->l.vec, &lc_clk.mine))
+        lc_clk.task_chain != NULL || !lc_cpvec_whatif_room(&k->l.vec, &lc_clk.mine))
         unable |= UNABLE;
     return unable;
 }

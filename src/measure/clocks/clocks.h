@@ -97,7 +97,12 @@ struct lc_clk {
     _Atomic uint32_t epoch; /* of intervals and phases; changed with the lock, any thread asks */
     uint32_t n_intervals, cap_intervals;
     uint64_t switch_ticks;
-    uint32_t phase; /* in progress, as in stamps; 0: none */
+    /* Set by OpenMP, once a runtime of it has started; NULL: none has. Longest chain of useful work
+     * with a clock per task, ticks, in the interval that is about to end; 0: no explicit task ran.
+     * Raises the what-if clocks to those of tasks that have ended. */
+    uint64_t (*task_chain)(uint32_t interval, uint64_t *whatif);
+    uint64_t (*phase_chain)(uint32_t phase, uint64_t now); /* in a phase that ends now; ticks */
+    uint32_t phase;                                        /* in progress, as in stamps; 0: none */
     uint64_t phase_ticks;
     struct lc_interval *intervals;
     double ns_per_tick; /* as known at MPI_Init; used for all times that go to other nodes */

@@ -10,9 +10,12 @@
 
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
+#include "measure/core/core_parts.h"
 #include "measure/core/thread.h"
 
 struct lc_comm;
+
+extern const struct lc_part lc_clocks_part;
 
 /* Does the deferred work of the thread's last call now: the cache entry that it refers to is about
  * to move. */
@@ -80,8 +83,6 @@ void lc_clocks_comm_new(struct lc_call *call, struct lc_comm *comm);
 void lc_clocks_comm_sync(struct lc_call *call, struct lc_comm *comm);
 /* A communicator is being freed. */
 void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm);
-/* In MPI_Init, after MPI's: shared memory and clocks are set up. Collective. */
-void lc_clocks_init(struct lc_call *call);
 /* Without MPI: the rate of ticks as it is known at the end; before lc_clocks_finalize. */
 void lc_clocks_recalibrate(void);
 /* In MPI_Finalize, before MPI's: what is on its way is received, results are joined. Collective. */

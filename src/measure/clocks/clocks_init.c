@@ -27,6 +27,7 @@
 #include "measure/core/core_options.h"
 #include "measure/core/mode.h"
 #include "measure/callpath/loops.h"
+#include "measure/callpath/path_watch.h"
 #include "measure/core/thread.h"
 #include "piggyback/match.h"
 #include "piggyback/ring.h"
@@ -117,7 +118,8 @@ static void adopt_threads(struct lc_call *call) {
     lc_clocks_thread_new(call);
 }
 
-void lc_clocks_init(struct lc_call *call) {
+/* In MPI_Init, after MPI's: shared memory and clocks are set up. Collective. */
+static void init(struct lc_call *call) {
     lc_clk.rank = (uint32_t)lc_core.rank;
     lc_clk.size = (uint32_t)lc_core.size;
     lc_clk.buffered_bytes = LC_RENDEZVOUS_BYTES;
@@ -175,6 +177,19 @@ void lc_clocks_init(struct lc_call *call) {
     }
     LC_CLK_LOG("B %llu %.17g\n", (unsigned long long)now, lc_clk.ns_per_tick);
 }
+
+static void start(struct lc_stub *stub) {
+    (void)stub;
+    lc_path_watch.node = lc_clocks_path;
+    lc_path_watch.moving = lc_clocks_catch_up;
+}
+
+const struct lc_part lc_clocks_part = {.mode = LC_MODE_CLOCKS,
+                                       .start = start,
+                                       .init = init,
+                                       .thread_new = lc_clocks_thread_new,
+                                       .thread_end = lc_clocks_thread_end,
+                                       .finalize = lc_clocks_finalize};
 
 void lc_clocks_recalibrate(void) {
     lc_timer_calibrate();

@@ -8,7 +8,6 @@
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/phases.h"
 #include "measure/clocks/what_if_factors.h"
-#include "measure/core/attached.h"
 #include "measure/core/thread.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/logical.h"
@@ -127,8 +126,8 @@ void lc_clk_interval_end(uint64_t now) {
         }
         v->process_max_sum = v->threads * v->useful_max;
         uint64_t ended[LC_WHATIF_MAX] = {0};
-        if (lc_omp_attached.task_chain != NULL)
-            v->task_chain = (double)lc_omp_attached.task_chain(lc_clk.n_intervals, ended);
+        if (lc_clk.task_chain != NULL)
+            v->task_chain = (double)lc_clk.task_chain(lc_clk.n_intervals, ended);
         for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
             if ((double)ended[s] > v->whatif[s])
                 v->whatif[s] = (double)ended[s];

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/core/attached.h"
 #include "measure/callpath/loops.h"
 #include "measure/core/thread.h"
 
@@ -25,7 +24,7 @@ NOT_SANITIZED void lc_clk_iteration_visit(struct lc_loop *loop, uint64_t now) {
     if (first == NULL || first->l.interval == 0)
         return;
     sums->outside_omp = (first->in_runtime ? first->in_runtime : now) - first->l.origin;
-    if (lc_clk.backlog || (first->next == NULL && lc_omp_attached.phase_chain == NULL))
+    if (lc_clk.backlog || (first->next == NULL && lc_clk.phase_chain == NULL))
         return;
     for (const struct lc_clk_thread *k = first; k != NULL; k = k->next) {
         if (k->index >= loop->cap_useful &&

@@ -24,7 +24,6 @@
 #include "measure/clocks/iteration_statistics.h"
 #include "measure/clocks/phases.h"
 #include "measure/core/core.h"
-#include "measure/core/attached.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/region_names.h"
 #include "measure/core/thread.h"
@@ -120,8 +119,8 @@ static void end(uint64_t now) {
         uint64_t process = k->l.phase_process + rest;
         it.process_chain = process > it.process_chain ? process : it.process_chain;
     }
-    if (lc_omp_attached.phase_chain != NULL)
-        it.task_chain = lc_omp_attached.phase_chain(lc_clk.phase, now);
+    if (lc_clk.phase_chain != NULL)
+        it.task_chain = lc_clk.phase_chain(lc_clk.phase, now);
     open = NULL;
     lc_clk.phase = 0;
     if (!lc_clk.backlog)

@@ -106,6 +106,7 @@ struct lc_core {
     /* all ranks are measured with the same options: collective work of our own is allowed */
     bool agreed;
     bool several_nodes; /* while agreed: not all ranks share memory */
+    bool openmp;        /* a runtime of OpenMP has started, and is measured */
     int32_t rank, size;
     MPI_Comm comm; /* private duplicate of MPI_COMM_WORLD while agreed, else MPI_COMM_NULL */
     _Atomic uint32_t mode; /* of new threads */

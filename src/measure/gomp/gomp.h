@@ -22,6 +22,7 @@
 #include "measure/gomp_entries.h"
 #include "measure/openmp/ompt.h"
 
+struct lc_part;
 struct lc_stub;
 
 typedef unsigned long long ull;
@@ -81,8 +82,7 @@ struct lc_gomp_fork {
 
 /* ---- gomp_self.c */
 
-/* Before anything else here: where functions are found. */
-void lc_gomp_init(struct lc_stub *stub);
+extern const struct lc_part lc_gomp_part;
 /* The runtime's own function, for this caller. */
 void *lc_gomp_real(enum lc_gomp_entry entry, const void *code);
 /* The record of the calling thread; NULL: no memory, or it has ended. */

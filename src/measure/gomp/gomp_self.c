@@ -5,7 +5,7 @@
 #include "measure/core/core.h"
 #include "measure/gomp/gomp.h"
 #include "measure/hot/locations.h"
-#include "measure/core/attached.h"
+#include "measure/core/core_parts.h"
 #include "measure/openmp/team.h"
 #include "measure/openmp/tool.h"
 #include "measure/stub/stub.h"
@@ -37,12 +37,14 @@ static bool keeps(void) {
     return true;
 }
 
-void lc_gomp_init(struct lc_stub *of) {
+static void start(struct lc_stub *of) {
     stub = of;
     key_made = pthread_key_create(&key, thread_ends) == 0;
     if (key_made)
         of->openmp_wrappers = lc_gomp_wrappers;
 }
+
+const struct lc_part lc_gomp_part = {.start = start, .keeps = keeps};
 
 void *lc_gomp_real(enum lc_gomp_entry entry, const void *code) {
     void *real = stub->openmp_reals[entry];
@@ -51,7 +53,6 @@ void *lc_gomp_real(enum lc_gomp_entry entry, const void *code) {
 
 static void attach(void) {
     lc_omp_start_native("libgomp");
-    lc_omp_attached.keeps = keeps;
 }
 
 static LC_COLD struct lc_gomp_thread *make(void) {

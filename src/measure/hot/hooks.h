@@ -60,9 +60,6 @@ LC_HOOK(coll_end, (struct lc_call * call, struct lc_coll *coll), (call, coll))
  * communicate. */
 LC_HOOK(comm_new, (struct lc_call * call, struct lc_comm *comm), (call, comm))
 LC_HOOK(comm_free, (struct lc_call * call, struct lc_comm *comm), (call, comm))
-/* After MPI_Init, collective if lc_core.agreed; before the gather of MPI_Finalize, collective. */
-LC_HOOK(init, (struct lc_call * call), (call))
-LC_HOOK(finalize, (struct lc_call * call), (call))
 /* Regions: call->entry's last item is the region; at the end call->entry is that of latecomer_end.
  */
 LC_HOOK(region_begin, (struct lc_call * call), (call))
@@ -70,9 +67,6 @@ LC_HOOK(region_end, (struct lc_call * call, struct lc_region_open *open), (call,
 /* Measurement goes on or off in this process; call->begin is the time. Called once, by the thread
  * that switches. */
 LC_HOOK(control, (struct lc_call * call, bool on), (call, on))
-/* A thread became a location, or ended (call->mode is its mode, call->begin the time). */
-LC_HOOK(thread_new, (struct lc_call * call), (call))
-LC_HOOK(thread_end, (struct lc_call * call), (call))
 #undef LC_HOOK
 
 #endif

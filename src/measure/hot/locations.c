@@ -10,9 +10,8 @@
 #include "measure/hot/callback.h"
 #include "measure/clocks/own_work.h"
 #include "measure/core/core.h"
-#include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
-#include "measure/core/attached.h"
+#include "measure/core/core_parts.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/budget.h"
 #include "measure/callpath/call_sites.h"
@@ -30,7 +29,7 @@ static struct lc_thread unmeasured; /* of threads that are not measured: mode 0 
 
 /* Its location waits for a thread that takes its place. */
 static void keep(struct lc_thread *t) {
-    lc_samples_thread_end(t);
+    lc_parts_thread_leaves(t);
     latecomer_private_self = &unmeasured;
     pthread_mutex_lock(&lc_core.lock);
     t->next_kept = kept;
@@ -49,7 +48,7 @@ bool lc_thread_take_over(void) {
     if (t == NULL)
         return false;
     t->state->tid = (int32_t)syscall(SYS_gettid);
-    lc_samples_thread_new(t);
+    lc_parts_thread_takes_over(t);
     pthread_setspecific(exit_key, t);
     latecomer_private_self = t;
     return true;
@@ -57,7 +56,7 @@ bool lc_thread_take_over(void) {
 
 static void thread_gone(void *value) {
     struct lc_thread *t = value;
-    if (!lc_core.forked && lc_omp_attached.keeps != NULL && lc_omp_attached.keeps()) {
+    if (!lc_core.forked && lc_parts_keep()) {
         keep(t);
         return;
     }
@@ -66,7 +65,7 @@ static void thread_gone(void *value) {
         return;
     struct lc_call call = {.thread = t, .entry = t->last, .begin = lc_ticks()};
     call.mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
-    lc_hook_thread_end(&call);
+    lc_parts_thread_end(&call);
     pthread_mutex_lock(&lc_core.lock);
     t->state->end_ticks = call.begin;
     atomic_fetch_add_explicit(&lc_core.n_lost, t->spill_row->count, memory_order_relaxed);
@@ -78,13 +77,10 @@ static void thread_gone(void *value) {
     if (*at != NULL)
         *at = t->next;
     pthread_mutex_unlock(&lc_core.lock);
-    if (lc_omp_attached.thread_gone != NULL)
-        lc_omp_attached.thread_gone(t);
-    lc_samples_thread_end(t);
-    lc_thread_paths_free(t);
+    lc_parts_thread_free(t);
     free(t->scratch_requests);
     free(t->scratch_statuses);
-    if (t->clocks == NULL && t->trace == NULL) /* else the hooks may still look at it */
+    if (t->clocks == NULL && t->trace == NULL) /* else these may still look at it */
         free(t);
 }
 
@@ -94,7 +90,7 @@ static void forked_child(void) {
     lc_core.forked = true;
     lc_core.mode = 0;
     if (t != NULL && t != &unmeasured)
-        lc_samples_thread_forked(t);
+        lc_parts_fork(t);
     latecomer_private_self = &unmeasured;
 }
 
@@ -130,7 +126,7 @@ static LC_COLD struct lc_thread *thread_attach(void) {
         goto fail;
     memset(t, 0, sizeof *t);
     t->expected = t;
-    if (lc_thread_paths_init(t) != LC_OK)
+    if (lc_parts_thread_make(t) != LC_OK)
         goto fail_thread;
     for (int i = 0; i < LC_TYPE_SLOTS; i++)
         t->type_slots[i].size_bytes = -1;
@@ -144,19 +140,18 @@ static LC_COLD struct lc_thread *thread_attach(void) {
     }
     pthread_mutex_unlock(&lc_core.lock);
     if (t->state == NULL)
-        goto fail_paths;
-    lc_samples_thread_new(t);
+        goto fail_parts;
     t->next_request = (uint64_t)t->index << 40;
     t->last_ticks = t->state->begin_ticks;
     pthread_setspecific(exit_key, t);
     latecomer_private_self = t;
     struct lc_call call = {.thread = t, .entry = t->start_entry, .begin = t->last_ticks};
     call.mode = lc_core.mode;
-    lc_hook_thread_new(&call);
+    lc_parts_thread_new(&call);
     return t;
 
-fail_paths:
-    lc_thread_paths_free(t);
+fail_parts:
+    lc_parts_thread_free(t);
 fail_thread:
     free(t);
 fail:

@@ -15,7 +15,7 @@ enum lc_err lc_threads_init(void);
 struct lc_thread *lc_thread_here(void);
 
 /* The calling thread, not known yet, goes on as one that has ended and was kept
- * (lc_omp_attached.keeps). false: there is none. */
+ * (lc_parts_keep). false: there is none. */
 bool lc_thread_take_over(void);
 
 /* Calls of threads that could not be measured, booked nowhere; with lc_core.lock held. */

@@ -5,14 +5,17 @@
 
 #include "base/json_text.h"
 #include "base/strbuf.h"
-#include "measure/core/attached.h"
+#include "measure/clocks/clocks.h"
 #include "measure/core/core.h"
+#include "measure/core/core_parts.h"
+#include "measure/openmp/doacross.h"
 #include "measure/openmp/mutexes.h"
 #include "measure/openmp/omp_self.h"
 #include "measure/openmp/ompt.h"
 #include "measure/openmp/omp_thread.h"
 #include "measure/openmp/tasks.h"
 #include "measure/openmp/team.h"
+#include "measure/stub/stub.h"
 #include "measure/hot/user_regions.h"
 
 static char runtime_name[128];
@@ -79,11 +82,9 @@ static void finalize(union ompt_data *tool) {
 static bool starts(const char *runtime) {
     if (lc_core.state == NULL || lc_core.forked || lc_core.finalized)
         return false;
-    lc_omp_attached.thread_gone = lc_omp_thread_gone;
-    lc_omp_attached.task_chain = lc_omp_task_chain;
-    lc_omp_attached.phase_chain = lc_omp_phase_chain;
-    lc_omp_attached.book_open = lc_omp_book_open;
-    lc_omp_attached.book_spans = lc_omp_book_spans;
+    lc_core.openmp = true;
+    lc_clk.task_chain = lc_omp_task_chain;
+    lc_clk.phase_chain = lc_omp_phase_chain;
     size_t length = strlen(runtime_name);
     snprintf(runtime_name + length, sizeof runtime_name - length, "%s%s", length > 0 ? ", " : "",
              runtime != NULL ? runtime : "unknown");
@@ -98,11 +99,38 @@ bool lc_omp_start_native(const char *runtime) {
     return starts(runtime);
 }
 
-void *lc_omp_start_tool(unsigned version, const char *runtime) {
+static void *start_tool(unsigned version, const char *runtime) {
     static struct ompt_start_result result = {.initialize = initialize, .finalize = finalize};
     (void)version;
     return starts(runtime) ? &result : NULL;
 }
+
+static void start(struct lc_stub *stub) {
+    stub->openmp_tool = start_tool;
+    stub->openmp_sink = lc_omp_sink;
+}
+
+static void thread_end(struct lc_call *call) {
+    lc_omp_thread_gone(call->thread);
+}
+
+/* The measurement ends: books waits in progress. */
+static void finalize_measurement(struct lc_call *call) {
+    (void)call;
+    if (lc_core.openmp)
+        lc_omp_book_open();
+}
+
+/* All clocks are known: books what follows from them. */
+static void book_spans(void) {
+    if (lc_core.openmp)
+        lc_omp_book_spans();
+}
+
+const struct lc_part lc_omp_part = {.start = start,
+                                    .thread_end = thread_end,
+                                    .finalize = finalize_measurement,
+                                    .finalized = book_spans};
 
 void lc_omp_put_meta(struct lc_strbuf *out) {
     if (runtime_name[0] == '\0')

@@ -4,12 +4,13 @@
 
 #include <stdbool.h>
 
+struct lc_part;
 struct lc_strbuf;
 
-/* As ompt_start_tool. NULL: nothing is measured here. */
-void *lc_omp_start_tool(unsigned version, const char *runtime);
-/* The same for a runtime that has no tools interface, whose calls are seen (gomp/); false: nothing
- * is measured here. */
+/* A runtime with a tools interface finds the tool through the preloaded library. */
+extern const struct lc_part lc_omp_part;
+/* Starts the tool for a runtime that has no tools interface, whose calls are seen (gomp/); false:
+ * nothing is measured here. */
 bool lc_omp_start_native(const char *runtime);
 /* Members of the result's `meta`, each with a comma before it; nothing without OpenMP. */
 void lc_omp_put_meta(struct lc_strbuf *out);

@@ -15,8 +15,8 @@
 #include "measure/core/core.h"
 #include "measure/core/core_options.h"
 #include "measure/clocks/own_work.h"
-#include "measure/core/attached.h"
 #include "measure/callpath/budget.h"
+#include "measure/core/core_parts.h"
 #include "measure/callpath/entry.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/sample_nodes.h"
@@ -101,7 +101,8 @@ static bool scenarios_name_functions(void) {
     return false;
 }
 
-void lc_samples_init(void) {
+static void start(struct lc_stub *stub) {
+    (void)stub;
     const char *text = lc_option("LATECOMER_SAMPLE");
     asked = (text != NULL && *text != '\0') || scenarios_name_functions();
     struct lc_sample_choice choice;
@@ -171,13 +172,18 @@ static void close_all(struct lc_sampler *s) {
     lc_perf_ring_close(&s->leaving);
 }
 
-void lc_samples_thread_new(struct lc_thread *t) {
+static enum lc_err make(struct lc_thread *t) {
+    none(t);
+    return LC_OK;
+}
+
+static void begin(struct lc_thread *t) {
     none(t);
     if (period_ns == 0 || filters_calls())
         return;
     uint32_t number = atomic_fetch_add_explicit(&n_started, 1, memory_order_relaxed);
     uint32_t stack_bytes = lc_perf_copies_stack() ? STACK_FIRST : 0;
-    if (number >= THREADS || (number > 0 && !asked && lc_omp_attached.thread_gone != NULL))
+    if (number >= THREADS || (number > 0 && !asked && lc_core.openmp))
         return;
     struct lc_sampler *s = calloc(1, sizeof *s);
     if (s != NULL)
@@ -290,7 +296,7 @@ static void adapt(struct lc_thread *t, struct lc_sampler *s) {
     reopen(t, s, period, stack_bytes, bytes);
 }
 
-void lc_samples_thread_end(struct lc_thread *t) {
+static void end(struct lc_thread *t) {
     struct lc_sampler *s = t->sampler;
     bool forked = *t->sample_head == NULL;
     none(t);
@@ -302,10 +308,27 @@ void lc_samples_thread_end(struct lc_thread *t) {
     free(s);
 }
 
-void lc_samples_thread_forked(struct lc_thread *t) {
+/* No memory of the ring is there any more. */
+static void forked_child(struct lc_thread *t) {
     none(t);
     t->sampler = NULL;
 }
+
+static void thread_new(struct lc_call *call) {
+    begin(call->thread);
+}
+
+static void thread_end(struct lc_call *call) {
+    end(call->thread);
+}
+
+const struct lc_part lc_samples_part = {.start = start,
+                                        .thread_make = make,
+                                        .thread_new = thread_new,
+                                        .thread_end = thread_end,
+                                        .thread_leaves = end,
+                                        .thread_takes_over = begin,
+                                        .fork = forked_child};
 
 /* ---- rows */
 
@@ -547,7 +570,7 @@ static void tell_clocks(struct lc_sampler *s, const struct lc_call *call, uint64
 static bool has_no_ring(struct lc_thread *t) {
     if (lc_likely(*t->sample_head != NULL))
         return false;
-    lc_samples_thread_forked(t);
+    forked_child(t);
     return true;
 }
 

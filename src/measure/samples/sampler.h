@@ -16,16 +16,10 @@
 #include "measure/core/thread.h"
 
 struct lc_call;
+struct lc_part;
 
-/* Reads LATECOMER_SAMPLE: the rate of samples, or none. */
-void lc_samples_init(void);
-
-/* The calling thread is known now: it is sampled from here on. */
-void lc_samples_thread_new(struct lc_thread *t);
-/* The calling thread ends: its ring is closed. */
-void lc_samples_thread_end(struct lc_thread *t);
-/* The process was forked: no memory of the ring is there any more. */
-void lc_samples_thread_forked(struct lc_thread *t);
+/* Each thread is sampled from its first event to its end. */
+extern const struct lc_part lc_samples_part;
 
 /* Are there any that nobody has looked at? Also true in a child that was made after the back of
  * the C library (a plain system call): it has no ring, and the pointer to it is NULL there. */

@@ -15,11 +15,11 @@
 #include "measure/core/core.h"
 #include "measure/core/core_options.h"
 #include "measure/core/mode.h"
+#include "measure/core/core_parts.h"
 #include "measure/gomp/gomp.h"
-#include "measure/openmp/doacross.h"
 #include "measure/openmp/tool.h"
 #include "measure/callpath/budget.h"
-#include "measure/callpath/path_watch.h"
+#include "measure/callpath/entry.h"
 #include "measure/unwind/modules.h"
 #include "measure/unwind/unwind.h"
 #include "measure/hot/user_regions.h"
@@ -27,7 +27,7 @@
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 #include "measure/trace/trace_area.h"
-#include "measure/trace/trace_sites.h"
+#include "measure/trace/trace_calls.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/stub/stub.h"
 
@@ -99,11 +99,17 @@ __attribute__((destructor)) static void process_ends(void) {
     atomic_compare_exchange_strong(&h->ending, &none, LC_ENDING_EXIT);
 }
 
+/* Paths come first and go last: all others book on them. OpenMP comes before the clocks: when the
+ * measurement ends, it books waits in progress before the clocks of all ranks are joined. */
+static const struct lc_part *const parts[] = {
+    &lc_paths_part,  &lc_samples_part, &lc_omp_part, &lc_gomp_part,
+    &lc_clocks_part, &lc_trace_part,   NULL};
+
 static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_bytes) {
     lc_timer_init();
+    lc_parts_register(parts);
     read_options();
     lc_unwind_init();
-    lc_path_watch = (struct lc_path_watch){lc_clocks_path, lc_clocks_catch_up, lc_trace_sites};
     lc_budget_init(!lc_core.check_paths && !lc_trace_wanted());
     enum lc_err err =
         lc_state_create(lc_trace_wanted() ? lc_trace_buffer_bytes() + ((size_t)4 << 20) : 0);
@@ -129,12 +135,8 @@ static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_b
     atomic_store_explicit(&h->measured, LC_STATE_MEASURED, memory_order_release);
     lc_core.mode = LC_MODE_LIVE | (lc_core.start_stopped ? 0 : LC_MODE_ON) |
                    (lc_core.check_paths ? LC_MODE_CHECK : 0);
-    lc_samples_init();
-    lc_trace_start();
     stub->on_dlclose = library_closed;
-    stub->openmp_tool = lc_omp_start_tool;
-    stub->openmp_sink = lc_omp_sink;
-    lc_gomp_init(stub);
+    lc_parts_start(stub);
     return true;
 }
 

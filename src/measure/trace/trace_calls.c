@@ -10,12 +10,15 @@
 #include "measure/mpi/status.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
+#include "measure/callpath/path_watch.h"
 #include "measure/callpath/region_names.h"
+#include "measure/core/core_parts.h"
 #include "measure/core/thread.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_calls.h"
 #include "measure/trace/trace_put.h"
+#include "measure/trace/trace_sites.h"
 #include "measure/trace/trace_window.h"
 
 static uint64_t operation_of(uint32_t fn) {
@@ -239,7 +242,8 @@ void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm) {
     lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_FREED, comm->id, 0));
 }
 
-void lc_trace_init(struct lc_call *call) {
+/* The process and its first two communicators are defined. */
+static void init(struct lc_call *call) {
     if (lc_tracing.area == NULL)
         return;
     lc_trace_define_process();
@@ -259,7 +263,8 @@ void lc_trace_init(struct lc_call *call) {
     lc_trace_put1(s, lc_rec_pair(LC_REC_COMM_MADE, self->id, 0));
 }
 
-void lc_trace_finalize(struct lc_call *call) {
+/* The last records of MPI_COMM_WORLD and MPI_COMM_SELF. */
+static void finalize(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_tracing.area == NULL || s == NULL || LC_ALONE)
         return;
@@ -284,7 +289,7 @@ void lc_trace_phase(struct lc_call *call) {
                   (uintptr_t)path->trace - 1);
 }
 
-void lc_trace_thread_new(struct lc_call *call) {
+static void thread_new(struct lc_call *call) {
     if (call->thread->trace != NULL)
         return;
     struct lc_trace_stream *s = lc_trace_stream_new(call->thread, call->begin);
@@ -294,7 +299,7 @@ void lc_trace_thread_new(struct lc_call *call) {
     lc_trace_window_first(call);
 }
 
-void lc_trace_thread_end(struct lc_call *call) {
+static void thread_end(struct lc_call *call) {
     struct lc_trace_stream *s = call->thread->trace;
     if (s == NULL)
         return;
@@ -303,3 +308,16 @@ void lc_trace_thread_end(struct lc_call *call) {
     call->thread->trace = NULL;
     lc_trace_stream_close(s);
 }
+
+static void start(struct lc_stub *stub) {
+    (void)stub;
+    lc_path_watch.made = lc_trace_sites;
+    lc_trace_start();
+}
+
+const struct lc_part lc_trace_part = {.mode = LC_MODE_TRACE,
+                                      .start = start,
+                                      .init = init,
+                                      .thread_new = thread_new,
+                                      .thread_end = thread_end,
+                                      .finalize = finalize};

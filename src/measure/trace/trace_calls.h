@@ -12,8 +12,11 @@
 struct lc_call;
 struct lc_coll;
 struct lc_grid;
+struct lc_part;
 struct lc_request;
 struct lc_trace_stream;
+
+extern const struct lc_part lc_trace_part;
 
 /* Records of requests that completed, with more than the hot path knows. */
 void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
@@ -43,16 +46,6 @@ void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm);
 void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm);
 /* A communicator is being freed: a record. */
 void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm);
-/* In MPI_Init: the process and its first two communicators are defined. */
-void lc_trace_init(struct lc_call *call);
-/* In MPI_Finalize: the last records of MPI_COMM_WORLD and MPI_COMM_SELF. */
-void lc_trace_finalize(struct lc_call *call);
-/* Recording is switched on or off. */
-/* The first call of a thread: its stream of records is made. */
-void lc_trace_thread_new(struct lc_call *call);
-/* A thread ends: its stream is complete. */
-void lc_trace_thread_end(struct lc_call *call);
-
 /* The number of a communicator in records. */
 static inline uint32_t lc_trace_comm_id(struct lc_call *call, struct lc_comm *comm) {
     if (lc_unlikely(comm->trace == NULL))

@@ -20,7 +20,7 @@
 #include "measure/gather/finalize.h"
 #include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
-#include "measure/core/attached.h"
+#include "measure/core/core_parts.h"
 #include "measure/hot/user_regions.h"
 #include "measure/core/thread.h"
 #include "measure/trace/trace_unify.h"
@@ -120,7 +120,7 @@ void lc_job_begin(struct lc_call *call) {
         lc_mode_change(0, LC_MODE_CLOCKS);
     call->mode = atomic_load_explicit(&call->thread->mode, memory_order_relaxed);
     if (call->mode & LC_MODE_LIVE)
-        lc_hook_init(call);
+        lc_parts_init(call);
 }
 
 /* MPI_Init and MPI_Init_thread end here. Our own work after it is not booked. */
@@ -160,12 +160,8 @@ int lc_wrap_init_thread(uint32_t fn, void *frame, void *ra, int *argc, char ***a
  * as time in MPI_Finalize, as it would be without the tool, and our own work is not. */
 void lc_job_end(struct lc_call *call) {
     struct lc_thread *t = call->thread;
-    if (lc_omp_attached.book_open != NULL)
-        lc_omp_attached.book_open();
     give_up_if_filtered();
-    lc_hook_finalize(call);
-    if (lc_omp_attached.book_spans != NULL)
-        lc_omp_attached.book_spans();
+    lc_parts_finalize(call);
     if (lc_core.agreed)
         lc_real.Barrier(lc_core.comm);
     if (!LC_ALONE) {

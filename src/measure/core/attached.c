@@ -1,3 +1,0 @@
-#include "measure/core/attached.h"
-
-struct lc_omp_attached lc_omp_attached;
