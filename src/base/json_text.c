@@ -18,3 +18,10 @@ void lc_json_put(struct lc_strbuf *out, const char *text) {
     }
     lc_strbuf_putc(out, '"');
 }
+
+void lc_json_write_string(FILE *out, const char *text) {
+    struct lc_strbuf quoted = {0};
+    lc_json_put(&quoted, text != NULL ? text : "");
+    fputs(lc_strbuf_ok(&quoted) ? lc_strbuf_get(&quoted) : "null", out);
+    lc_strbuf_free(&quoted);
+}

@@ -18,13 +18,6 @@
 #include "report/run_info.h"
 #include "report/tsv.h"
 
-static void put_string(FILE *out, const char *text) {
-    struct lc_strbuf quoted = {0};
-    lc_json_put(&quoted, text);
-    fputs(lc_strbuf_ok(&quoted) ? lc_strbuf_get(&quoted) : "null", out);
-    lc_strbuf_free(&quoted);
-}
-
 /* 17 digits give every double back; JSON knows no infinity. */
 static void put_number(FILE *out, double value) {
     if (isfinite(value))
@@ -58,9 +51,9 @@ static void put_locations(FILE *out, const struct lc_view *view) {
     for (uint32_t l = 0; l < view->model->n_locations; l++) {
         fprintf(out, "%s{\"rank\": %d, \"thread\": %d, \"node\": ", l > 0 ? ", " : "",
                 lc_view_rank(view, l), view->model->locations[l].thread);
-        put_string(out, lc_view_node(view, l));
+        lc_json_write_string(out, lc_view_node(view, l));
         fputs(", \"name\": ", out);
-        put_string(out, view->model->locations[l].name);
+        lc_json_write_string(out, view->model->locations[l].name);
         fputs(view->unknown[l] ? ", \"unknown\": true}" : "}", out);
     }
     fputs("],\n", out);
@@ -93,7 +86,7 @@ static enum lc_err put_callpaths(struct lc_view *view, uint32_t id, enum lc_json
         if (path == NULL)
             return LC_ERR_NOMEM;
         fprintf(out, "%s    ", separator);
-        put_string(out, path);
+        lc_json_write_string(out, path);
         fputs(": ", out);
         free(path);
         if (by == LC_JSON_BOTH)
@@ -132,9 +125,9 @@ static enum lc_err put_metric(struct lc_view *view, uint32_t id, bool waiting, e
     double total;
     LC_TRY(lc_view_total(view, id, &total));
     fputs("  ", out);
-    put_string(out, metric->name);
+    lc_json_write_string(out, metric->name);
     fputs(": {\"unit\": ", out);
-    put_string(out, metric->unit);
+    lc_json_write_string(out, metric->unit);
     fprintf(out, ", \"kind\": \"%s\", \"total\": ",
             metric->kind == LC_METRIC_INCLUSIVE ? "inclusive" : "exclusive");
     put_number(out, total);
@@ -142,7 +135,7 @@ static enum lc_err put_metric(struct lc_view *view, uint32_t id, bool waiting, e
     if (metric->parent == LC_NONE)
         fputs("null", out);
     else
-        put_string(out, view->model->metrics[metric->parent].name);
+        lc_json_write_string(out, view->model->metrics[metric->parent].name);
     fputs(waiting ? ", \"waiting\": true, " : ", ", out);
     if (by == LC_JSON_BY_LOCATION)
         LC_TRY(put_by_location(view, id, row, out));
@@ -265,9 +258,9 @@ static enum lc_err put_late(struct lc_view *view, const json_t *meta, const stru
         else
             fputs("null", out);
         fputs(", \"callpath\": ", out);
-        put_string(out, l->path);
+        lc_json_write_string(out, l->path);
         fputs(", \"waiting_callpath\": ", out);
-        put_string(out, l->victim != NULL ? l->victim : "");
+        lc_json_write_string(out, l->victim);
         put_costs(l->seconds - l->indirect, l->indirect, l->share / 100.0, out);
         if (is_sampled(samples, l->path))
             fputs(", \"sampled\": true", out);
@@ -295,7 +288,7 @@ static enum lc_err put_tasks(struct lc_view *view, FILE *out) {
     for (size_t i = 0; i < n; i++) {
         char *path = lc_view_path(view, list[i].path);
         fprintf(out, "%s\n  {\"callpath\": ", i > 0 ? "," : "");
-        put_string(out, path != NULL ? path : "");
+        lc_json_write_string(out, path);
         free(path);
         for (size_t f = 0; f < LC_TASK_FIGURES; f++) {
             fprintf(out, ", \"%s\": ", keys[f]);
@@ -326,10 +319,10 @@ static enum lc_err put_windows(struct lc_view *view, const json_t *pop, FILE *ou
                        {"time_share", list[i].time_share},
                        {"estimated_s", list[i].estimated_s}};
         fputs(i == 0 ? " \"trace_windows\": [\n  {\"window\": " : ",\n  {\"window\": ", out);
-        put_string(out, list[i].window);
+        lc_json_write_string(out, list[i].window);
         fputs(", \"callpath\": ", out);
         if (list[i].callpath != NULL)
-            put_string(out, list[i].callpath);
+            lc_json_write_string(out, list[i].callpath);
         else
             fputs("null", out);
         fprintf(out, ", \"certainty\": \"%s\"", sums->estimated ? "estimated" : "measured");
@@ -370,7 +363,7 @@ static enum lc_err put_impacts(struct lc_view *view, FILE *out) {
         };
         char *path = lc_view_path(view, is->path);
         fputs(i == 0 ? " \"impact\": [\n  {\"callpath\": " : ",\n  {\"callpath\": ", out);
-        put_string(out, path != NULL ? path : "");
+        lc_json_write_string(out, path);
         free(path);
         for (size_t f = 0; f < sizeof figures / sizeof figures[0]; f++) {
             fprintf(out, ", \"%s\": ", figures[f].key);
@@ -406,7 +399,7 @@ static void put_sampled(const struct lc_tsv *tsv, FILE *out) {
     fputs(" \"sampled\": {", out);
     for (size_t r = 0; r < tsv->n_rows; r++) {
         fprintf(out, "%s  ", separator);
-        put_string(out, lc_tsv_cell(tsv, r, path));
+        lc_json_write_string(out, lc_tsv_cell(tsv, r, path));
         fprintf(out, ": {\"sampled\": true, \"samples\": %.0f, \"seconds\": ",
                 lc_tsv_number(tsv, r, samples));
         put_number(out, lc_tsv_number(tsv, r, seconds));
@@ -426,7 +419,7 @@ static void put_sampled(const struct lc_tsv *tsv, FILE *out) {
         }
         if (source >= 0 && *lc_tsv_cell(tsv, r, source) != '\0') {
             fputs(", \"source\": ", out);
-            put_string(out, lc_tsv_cell(tsv, r, source));
+            lc_json_write_string(out, lc_tsv_cell(tsv, r, source));
         }
         putc('}', out);
         separator = ",\n";

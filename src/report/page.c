@@ -170,10 +170,8 @@ static enum lc_err put_timeline(const char *file, size_t k, FILE *out) {
 }
 
 static void put_quoted(FILE *out, const char *key, const char *text) {
-    struct lc_strbuf quoted = {0};
-    lc_json_put(&quoted, text != NULL ? text : "");
-    fprintf(out, "\"%s\": %s", key, lc_strbuf_ok(&quoted) ? lc_strbuf_get(&quoted) : "\"\"");
-    lc_strbuf_free(&quoted);
+    fprintf(out, "\"%s\": ", key);
+    lc_json_write_string(out, text);
 }
 
 static const struct {

@@ -9,13 +9,6 @@
 #include "report/json.h"
 #include "report/text_parts.h"
 
-static void put_string(FILE *out, const char *text) {
-    struct lc_strbuf quoted = {0};
-    lc_json_put(&quoted, text != NULL ? text : "");
-    fputs(lc_strbuf_ok(&quoted) ? lc_strbuf_get(&quoted) : "\"\"", out);
-    lc_strbuf_free(&quoted);
-}
-
 static const char *kind_of(const struct lc_metric *metric) {
     if (metric->dtype == LC_DTYPE_MIN_DOUBLE)
         return "minimum";
@@ -36,13 +29,13 @@ static enum lc_err put_metrics(struct lc_view *view, FILE *out) {
         const struct lc_metric *metric = &model->metrics[m];
         fprintf(out, "%s\n{\"parent\": %ld, \"kind\": \"%s\", \"name\": ", m > 0 ? "," : "",
                 metric->parent != LC_NONE ? (long)metric->parent : -1L, kind_of(metric));
-        put_string(out, metric->name);
+        lc_json_write_string(out, metric->name);
         fputs(", \"display\": ", out);
-        put_string(out, metric->display);
+        lc_json_write_string(out, metric->display);
         fputs(", \"unit\": ", out);
-        put_string(out, metric->unit);
+        lc_json_write_string(out, metric->unit);
         fputs(", \"descr\": ", out);
-        put_string(out, metric->descr);
+        lc_json_write_string(out, metric->descr);
         fputs(waiting[m] ? ", \"waiting\": true}" : "}", out);
     }
     fputs("\n]", out);
@@ -59,9 +52,9 @@ static void put_paths(const struct lc_view *view, FILE *out) {
             &view->model->regions[view->model->cnodes[path->first_cnode].region];
         fprintf(out, "%s\n[%ld,", p > 0 ? "," : "",
                 path->parent != LC_NONE ? (long)path->parent : -1L);
-        put_string(out, path->name);
+        lc_json_write_string(out, path->name);
         fprintf(out, ",%d,", path->mpi);
-        put_string(out, region->module);
+        lc_json_write_string(out, region->module);
         fprintf(out, ",%lld]", (long long)region->begin_line);
     }
     fputs("\n]", out);
@@ -70,13 +63,13 @@ static void put_paths(const struct lc_view *view, FILE *out) {
 static void put_factor(void *context, const struct lc_text_factor *factor) {
     FILE *out = context;
     fprintf(out, "\n{\"depth\": %d, \"key\": ", factor->depth);
-    put_string(out, factor->key);
+    lc_json_write_string(out, factor->key);
     fputs(", \"name\": ", out);
-    put_string(out, factor->name);
+    lc_json_write_string(out, factor->name);
     fputs(", \"formula\": ", out);
-    put_string(out, factor->formula);
+    lc_json_write_string(out, factor->formula);
     fputs(", \"advice\": ", out);
-    put_string(out, factor->advice);
+    lc_json_write_string(out, factor->advice);
     fputs("},", out);
 }
 
@@ -108,7 +101,7 @@ static enum lc_err put_findings_waitfirst(struct lc_view *view, FILE *out) {
 enum lc_err lc_page_data(struct lc_view *view, FILE *out) {
     const struct lc_json_options options = {.by = LC_JSON_BY_LOCATION};
     fputs("{\"file\": ", out);
-    put_string(out, view->file);
+    lc_json_write_string(out, view->file);
     fputs(",\n\"result\": ", out);
     LC_TRY(lc_json_write(view, &options, out));
     LC_TRY(put_findings_waitfirst(view, out));
