@@ -20,7 +20,7 @@ struct settings {
 };
 
 static const struct argp_option options[] = {
-    {"to", KEY_TO, "speedscope|folded|csv|hatchet|html-summary|perfetto", 0, "Format", 0},
+    {"to", KEY_TO, "speedscope|folded|csv|hatchet|perfetto", 0, "Format", 0},
     {NULL, 'o', "OUT", 0, "File to write (default: standard output; perfetto needs one)", 0},
     {"metric", KEY_METRIC, "M", 0,
      "Metric (speedscope, folded: default time; csv, hatchet: default all)", 0},
@@ -75,8 +75,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     else if (key == ARGP_KEY_ARG)
         lc_cli_operand(&settings->operand, arg, "export", "FILE or DIR");
     else if (key == ARGP_KEY_END && settings->format == NULL)
-        lc_cli_usage("export: no format given: give --to=speedscope, folded, csv, hatchet, "
-                     "html-summary or perfetto");
+        lc_cli_usage("export: no format given: give --to=speedscope, folded, csv, hatchet "
+                     "or perfetto");
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -88,7 +88,7 @@ static const struct argp argp = {
     "--to FORMAT [FILE|DIR]",
     "Writes a result for other viewers: speedscope (speedscope.app), folded (stacks for flame "
     "graphs), csv (a line per call path, metric, rank and thread), hatchet (literal of "
-    "GraphFrame.from_literal), html-summary (one page), perfetto (timeline of a trace, for "
+    "GraphFrame.from_literal), perfetto (timeline of a trace, for "
     "ui.perfetto.dev). Without FILE or DIR: the newest experiment directory here.",
     NULL,
     NULL,

@@ -10,7 +10,6 @@
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "report/export_html.h"
 
 enum { MOST_GROUPS = 16, LONGEST_STACK = 4096 };
 
@@ -402,15 +401,6 @@ static enum lc_err write_hatchet(struct export *e) {
     return put_text(e, e->view->n_paths > 0 ? "]\n" : "[]\n");
 }
 
-static enum lc_err write_html(struct export *e) {
-    struct lc_strbuf page = {0};
-    enum lc_err err = lc_export_html(e->view, &page);
-    if (err == LC_OK)
-        err = put(e, lc_strbuf_get(&page), page.length);
-    lc_strbuf_free(&page);
-    return err;
-}
-
 static const struct format {
     const char *name;
     enum lc_err (*write)(struct export *e);
@@ -420,7 +410,6 @@ static const struct format {
     {"folded", write_folded, true},
     {"csv", write_csv, false},
     {"hatchet", write_hatchet, false},
-    {"html-summary", write_html, false},
 };
 enum { N_FORMATS = sizeof formats / sizeof formats[0] };
 

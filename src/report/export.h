@@ -1,6 +1,6 @@
 /* A result in the formats of other viewers: one walk over the call tree, one writer per format.
  * Formats: folded (stacks of flame graphs), speedscope, csv (long form), hatchet (the literal of
- * GraphFrame.from_literal), html-summary (one page for people). */
+ * GraphFrame.from_literal). */
 #ifndef LC_REPORT_EXPORT_H
 #define LC_REPORT_EXPORT_H
 

@@ -25,7 +25,7 @@ made.make(MAKE, dict(meta=dict(program="made", ranks=2, wall_time_s=10.0), locat
                      metrics={"time": {"callpaths": {"main": [10.0, 10.0], "main/MPI_Recv": [4.0, 2.0]}}}), "r/profile.cubex")
 # Commands that write a file, and how it begins; the option is the last word.
 WRITERS = {"report": (["report", "r", "-o"], b"<!doctype html>"), "csv": (["export", "--to=csv", "r", "-o"], b"callpath"),
-           "html-summary": (["export", "--to=html-summary", "r", "-o"], b"<!doctype html>"), "perfetto": (["export", "--to=perfetto", TRACE, "-o"], b"\n"),
+           "perfetto": (["export", "--to=perfetto", TRACE, "-o"], b"\n"),
            "analyze": (["analyze", "-n", "1", TRACE, "-o"], b"1.data\0")}
 
 
@@ -167,7 +167,7 @@ def check_folders():
     check(done.returncode == 0 and done.stderr.count(b"\n") == 1 and b"running unmeasured" in done.stderr, f"run -o below a file: {done}")
 
 
-for writer in WRITERS if os.path.exists(TRACE) else ("report", "csv", "html-summary"):
+for writer in WRITERS if os.path.exists(TRACE) else ("report", "csv"):
     result = check_file(writer)
     check_links(writer)
     arrived = through_fifo(writer, 0)
