@@ -67,18 +67,9 @@ static bool is_for(const struct lc_view *view, uint32_t path, const char *told,
     return false;
 }
 
-/* What is wrong there is how ranks are shared out, whatever the late code does. */
-static bool is_of_partitions(const struct lc_finding *finding) {
-    static const enum lc_finding_id kinds[] = {LC_PARTITION_LIMITS, LC_MASTER_LIMITS, LC_NO_WORK};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (finding->kind == lc_finding_begin(kinds[i]).kind)
-            return true;
-    return false;
-}
-
 const char *lc_advice_for(const struct lc_view *view, const struct lc_finding *finding) {
     const char *told;
-    if (is_of_partitions(finding))
+    if (finding->kind->of_partitions)
         return finding->kind->advice;
     for (size_t i = 0; finding->path != LC_NONE && i < sizeof by_state / sizeof *by_state; i++)
         if (is_state(view->paths[finding->path].name, by_state[i].state, &told) &&

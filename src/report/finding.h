@@ -19,6 +19,8 @@ struct lc_finding_kind {
     const char *text;   /* one sentence; {ranks}, {severity}, {share}, {detail} */
     const char *advice; /* one sentence */
     double least_share; /* of the time of all locations; smaller ones are not listed */
+    /* it is about how ranks are shared out: the advice is the same whatever the late code does */
+    bool of_partitions;
 };
 
 enum { LC_FINDING_RANKS = 8 };

@@ -34,15 +34,16 @@ static const struct lc_finding_kind kinds[] = {
          "Give this partition more ranks and the others fewer, or shift work from it to the "
          "others; "
          "or make it faster where it is on the critical path.",
-         0.01},
+         0.01, true},
     [LC_MASTER_LIMITS] =
         {"master_limits",
          "{ranks} alone {detail}, and the others wait {severity} for it ({share} of all time)",
          "Let it do less itself: give work to the others in larger pieces, ahead of time, or by "
          "several masters; run in parallel what it does alone.",
-         0.01},
+         0.01, true},
     [LC_NO_WORK] = {"no_work", "no work for {ranks}: {severity} of waiting ({share} of all time)",
-                    "Run on fewer ranks, or divide the work so that these get a part of it.", 0.01},
+                    "Run on fewer ranks, or divide the work so that these get a part of it.", 0.01,
+                    true},
     [LC_LATE_RECEIVER] = {"late_receiver",
                           "sends wait {severity} ({share} of all time) for late receives",
                           "Post receives earlier (MPI_Irecv before the work), or send with "
