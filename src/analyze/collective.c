@@ -9,7 +9,6 @@
 #include "analyze/instances.h"
 #include "analyze/ranked.h"
 #include "analyze/results.h"
-#include "analyze/wait_list.h"
 #include "base/lookup.h"
 #include "base/mem.h"
 

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyze/archive_file.h"
 #include "analyze/replay.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 
 /* Measured peak of the whole analysis (docs/trace-analysis.md), and what a record takes at least in
  * a file: announcements of damaged archives are not believed. */
@@ -193,4 +194,15 @@ enum lc_err lc_forecast_check_root_causes(const struct lc_trace *trace) {
     uint64_t bytes;
     LC_TRY(lc_forecast_root_causes(trace, &bytes));
     return check_need(trace->comm, bytes, " for root causes");
+}
+
+int64_t lc_archive_file_bytes(const char *archive, uint64_t location, const char *suffix) {
+    struct lc_strbuf path = {0};
+    struct stat info;
+    size_t stem = strlen(archive);
+    stem -= stem > 5 && strcmp(archive + stem - 5, ".otf2") == 0 ? 5 : 0;
+    lc_strbuf_printf(&path, "%.*s/%" PRIu64 ".%s", (int)stem, archive, location, suffix);
+    int64_t bytes = stat(lc_strbuf_get(&path), &info) == 0 ? (int64_t)info.st_size : -1;
+    lc_strbuf_free(&path);
+    return bytes;
 }

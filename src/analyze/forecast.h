@@ -17,4 +17,9 @@ enum lc_err lc_forecast_root_causes(const struct lc_trace *trace, uint64_t *byte
 /* The same question for these. Collective. Errors: those of lc_forecast_check. */
 enum lc_err lc_forecast_check_root_causes(const struct lc_trace *trace);
 
+/* Size of a location's file in bytes; -1: there is none (archives may keep several locations in one
+ * file, under other names). archive: path of the anchor file (traces.otf2) or its stem; suffix:
+ * "evt" or "def". */
+int64_t lc_archive_file_bytes(const char *archive, uint64_t location, const char *suffix);
+
 #endif

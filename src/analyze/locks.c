@@ -4,7 +4,6 @@
 
 #include "analyze/events.h"
 #include "analyze/health.h"
-#include "analyze/wait_list.h"
 #include "base/mem.h"
 
 struct held {

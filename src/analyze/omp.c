@@ -8,7 +8,6 @@
 #include "analyze/omp_tasks.h"
 #include "analyze/results.h"
 #include "analyze/syncs.h"
-#include "analyze/wait_list.h"
 #include "base/lookup.h"
 #include "base/mem.h"
 

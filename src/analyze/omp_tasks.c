@@ -5,7 +5,6 @@
 #include "analyze/events.h"
 #include "analyze/health.h"
 #include "analyze/syncs.h"
-#include "analyze/wait_list.h"
 #include "base/idmap.h"
 #include "base/lookup.h"
 #include "base/mem.h"

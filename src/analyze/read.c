@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "analyze/archive_defs.h"
-#include "analyze/archive_file.h"
 #include "analyze/crash.h"
 #include "analyze/distribute.h"
 #include "analyze/event_store.h"

@@ -193,3 +193,18 @@ uint32_t lc_transport_rank(const struct lc_an_comm *comm, uint32_t process) {
     rank = place_of(comm->remote, comm->n_remote, process);
     return rank == LC_NONE ? rank : comm->n_members + rank;
 }
+
+enum lc_err lc_wait_add(struct lc_loc *loc, const struct lc_wait *wait) {
+    if (loc->n_waits == loc->cap_waits)
+        LC_TRY(lc_reserve(&loc->waits, &loc->cap_waits, loc->n_waits + 1, sizeof *loc->waits));
+    loc->waits[loc->n_waits++] = *wait;
+    return LC_OK;
+}
+
+enum lc_err lc_wait_arrived(struct lc_loc *loc, const struct lc_arrival *arrival) {
+    if (loc->n_arrivals == loc->cap_arrivals)
+        LC_TRY(lc_reserve(&loc->arrivals, &loc->cap_arrivals, loc->n_arrivals + 1,
+                          sizeof *loc->arrivals));
+    loc->arrivals[loc->n_arrivals++] = *arrival;
+    return LC_OK;
+}

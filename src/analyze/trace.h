@@ -175,4 +175,9 @@ void lc_loc_forget_matches(const struct lc_trace *trace, struct lc_loc *loc);
  * Errors are the same on all ranks: LC_ERR_FORMAT: no event at all; LC_ERR_NOMEM. */
 enum lc_err lc_trace_bounds(struct lc_trace *trace);
 
+/* Appends a wait state of the location; LC_ERR_NOMEM. */
+enum lc_err lc_wait_add(struct lc_loc *loc, const struct lc_wait *wait);
+/* Appends a dependence for which nobody waited; LC_ERR_NOMEM. */
+enum lc_err lc_wait_arrived(struct lc_loc *loc, const struct lc_arrival *arrival);
+
 #endif

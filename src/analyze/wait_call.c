@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "analyze/events.h"
-#include "analyze/wait_list.h"
 #include "base/lookup.h"
 #include "base/mem.h"
 

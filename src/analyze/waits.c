@@ -15,7 +15,6 @@
 #include "analyze/syncs.h"
 #include "analyze/time_tree.h"
 #include "analyze/wait_call.h"
-#include "analyze/wait_list.h"
 #include "base/mem.h"
 #include "model/metrics.h"
 
