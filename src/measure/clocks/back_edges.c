@@ -10,7 +10,7 @@
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/late_edges.h"
-#include "measure/clocks/message_parts.h"
+#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/record_format.h"
 #include "measure/clocks/sends.h"
 #include "measure/clocks/wait_states.h"

@@ -16,7 +16,7 @@
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/iteration_threads.h"
-#include "measure/clocks/message_parts.h"
+#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/node_memory.h"
 #include "measure/clocks/origins.h"
 #include "measure/clocks/record_arrivals.h"

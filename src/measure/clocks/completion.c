@@ -11,7 +11,7 @@
 #include "measure/clocks/collectives.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/deferred.h"
-#include "measure/clocks/message_parts.h"
+#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/receive_records.h"
 #include "measure/clocks/receives.h"
 #include "measure/clocks/sends.h"

@@ -14,7 +14,7 @@
 #include "measure/clocks/deferred.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/late_edges.h"
-#include "measure/clocks/message_parts.h"
+#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/pending_replies.h"
 #include "measure/clocks/receive_records.h"
 #include "measure/clocks/receives.h"

@@ -11,7 +11,7 @@
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/intervals.h"
-#include "measure/clocks/message_parts.h"
+#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/packets.h"
 #include "measure/clocks/record_format.h"
 #include "measure/clocks/records.h"

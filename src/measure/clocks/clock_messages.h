@@ -7,8 +7,8 @@
  *   back_edges.c  the edge back, from the post of a receive to the end of its send
  * Invariant: of one message the parts know each other only by its sequence number in the stream of
  * entries from sender to receiver. */
-#ifndef LC_MEASURE_CLOCKS_MESSAGE_PARTS_H
-#define LC_MEASURE_CLOCKS_MESSAGE_PARTS_H
+#ifndef LC_MEASURE_CLOCKS_CLOCK_MESSAGES_H
+#define LC_MEASURE_CLOCKS_CLOCK_MESSAGES_H
 
 #include <stdbool.h>
 #include <stdint.h>
