@@ -1,6 +1,7 @@
 /* What `latecomer run` holds open for its program, named in the environment as <pid>:<fd>: memory
- * for the state, and the bell. A process of another user, or in another name space of processes,
- * cannot reach it; there the numbers may even be somebody else's, so the kind of file counts. */
+ * for the state, and the pipe of notifications. A process of another user, or in another name space
+ * of processes, cannot reach it; there the numbers may even be somebody else's, so the kind of file
+ * counts. */
 #ifndef LC_BASE_PARENTS_FILE_H
 #define LC_BASE_PARENTS_FILE_H
 
@@ -12,7 +13,7 @@
 
 #define LC_PARENTS_MEMORY      "latecomer-state"
 #define LC_PARENTS_MEMORY_LINK "/memfd:" LC_PARENTS_MEMORY
-#define LC_PARENTS_BELL_LINK   "pipe:["
+#define LC_PARENTS_PIPE_LINK   "pipe:["
 
 /* Opened with `flags`; -1: there is none, or it cannot be reached. */
 static inline int lc_open_parents(const char *text, const char *link, int flags) {

@@ -4,10 +4,10 @@
  *   program  the measured program; child of this process, in the same process group
  *   state    memory that the library inside the program fills (format/state.h); a memfd of this
  *            process, so that nothing is ever left behind, and so that it outlives the program
- *   bell     a pipe by which the library wakes this process: 'i' MPI_Init is done, 'a' MPI_Abort is
- *            coming, 'f' MPI_Finalize has gathered the result
- *   peers    the states of all ranks of this node, found in the own state, mapped when the bell
- *            says that they are known
+ *   notify   a pipe by which the library notifies this process: 'i' MPI_Init is done, 'a' MPI_Abort
+ *            is coming, 'f' MPI_Finalize has gathered the result
+ *   peers    the states of all ranks of this node, found in the own state, mapped when the library
+ *            has notified that they are known
  *   writer   the one process of a node that saves the result after the program died
  *
  * Invariants: the program behaves as without us: signals, exit status, files, process group. All
@@ -65,7 +65,7 @@ struct lc_run {
     bool is_apart; /* MPI sees this rank alone: a run of one rank, in a directory of its own */
     int threads;   /* wanted per process, by OMP_NUM_THREADS; 1: a program without OpenMP */
     int state_fd;
-    int bell[2];
+    int notify[2];
     int control_fd;                                   /* listening for `latecomer dump`, or -1 */
     int timer_fd;                                     /* --dump-every, or -1 */
     uint64_t dump_seen, dump_look_ns, dump_period_ns; /* control.h; 0: does not look */

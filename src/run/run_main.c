@@ -106,7 +106,7 @@ static int make_timer(void) {
 int lc_run_main(char **argv) {
     struct lc_run run = {.argv = argv,
                          .state_fd = -1,
-                         .bell = {-1, -1},
+                         .notify = {-1, -1},
                          .control_fd = -1,
                          .timer_fd = -1,
                          .threads = wanted_threads()};

@@ -107,7 +107,7 @@ static void set_environment(const struct lc_run *run, pid_t parent) {
     unsetenv("LATECOMER_OUTPUT"); /* ours alone */
     setenv("LATECOMER_DIR", run->dir.path, 1);
     set_parents_file("LATECOMER_STATE", parent, run->state_fd, run->launch.rank);
-    set_parents_file("LATECOMER_BELL", parent, run->bell[1], run->launch.rank);
+    set_parents_file("LATECOMER_NOTIFY", parent, run->notify[1], run->launch.rank);
     if (run->launch.size == 1) /* one process: it need not use MPI */
         setenv("LATECOMER_ALONE", "1", 1);
     else
@@ -139,15 +139,15 @@ static void become_program(const struct lc_run *run, pid_t parent,
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Memory for the state, and the bell. */
+/* Memory for the state, and the pipe of notifications. */
 static enum lc_err make_state(struct lc_run *run) {
     run->state_fd = memfd_create(LC_PARENTS_MEMORY, MFD_CLOEXEC);
     if (run->state_fd < 0)
         return lc_fail_errno(LC_ERR_SYSTEM, "shared memory: cannot be created");
-    if (pipe2(run->bell, O_CLOEXEC | O_NONBLOCK) != 0) {
+    if (pipe2(run->notify, O_CLOEXEC | O_NONBLOCK) != 0) {
         close(run->state_fd);
         run->state_fd = -1;
-        run->bell[0] = run->bell[1] = -1;
+        run->notify[0] = run->notify[1] = -1;
         return lc_fail_errno(LC_ERR_SYSTEM, "pipe: cannot be created");
     }
     return LC_OK;

@@ -1,4 +1,5 @@
-/* While the program runs: sleep, forward signals, answer the bell and `latecomer dump`. */
+/* While the program runs: sleep, forward signals, read notifications of the library, answer
+ * `latecomer dump`. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -97,10 +98,10 @@ static bool take_signals(struct lc_run *run, int signal_fd) {
     return ended;
 }
 
-static void take_bell(struct lc_run *run) {
+static void read_notifications(struct lc_run *run) {
     char bytes[64];
     ssize_t got;
-    while ((got = read(run->bell[0], bytes, sizeof bytes)) > 0)
+    while ((got = read(run->notify[0], bytes, sizeof bytes)) > 0)
         for (ssize_t i = 0; i < got; i++) {
             if (bytes[i] == 'i') {
                 lc_peers_map(run);
@@ -160,7 +161,7 @@ void lc_run_watch(struct lc_run *run) {
     }
     struct pollfd fds[] = {
         {.fd = signal_fd, .events = POLLIN},
-        {.fd = run->measure ? run->bell[0] : -1, .events = POLLIN},
+        {.fd = run->measure ? run->notify[0] : -1, .events = POLLIN},
         {.fd = run->measure ? run->control_fd : -1, .events = POLLIN},
         {.fd = run->measure ? run->timer_fd : -1, .events = POLLIN},
     };
@@ -172,7 +173,7 @@ void lc_run_watch(struct lc_run *run) {
         if (ready <= 0)
             continue;
         if (fds[1].revents & POLLIN)
-            take_bell(run);
+            read_notifications(run);
         if (fds[2].revents & POLLIN)
             lc_control_serve(run);
         if (fds[3].revents & POLLIN)
@@ -181,6 +182,6 @@ void lc_run_watch(struct lc_run *run) {
             ended = take_signals(run, signal_fd);
     }
     if (run->measure)
-        take_bell(run); /* rung just before the end */
+        read_notifications(run); /* sent just before the end */
     close(signal_fd);
 }

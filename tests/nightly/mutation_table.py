@@ -204,7 +204,7 @@ MUTATIONS = [
              "        return WEXITSTATUS(run->wait_status);\n    int signo", "        return WEXITSTATUS(run->wait_status) != 0;\n    int signo",
              "every exit status but 0 becomes 1", ("run.parent_process",)),
     Mutation("descriptor_leaked", "src/run/spawn.c",
-             "    if (pipe2(run->bell, O_CLOEXEC | O_NONBLOCK) != 0) {", "    if (pipe2(run->bell, O_NONBLOCK) != 0) {",
+             "    if (pipe2(run->notify, O_CLOEXEC | O_NONBLOCK) != 0) {", "    if (pipe2(run->notify, O_NONBLOCK) != 0) {",
              "the program gets two descriptors of the tool's", ("run.parent_process",)),
     Mutation("signal_not_forwarded", "src/run/watch.c",
              "    } else {\n        kill(run->child, signo);\n    }", "    } else if (signo != SIGUSR2) {\n        kill(run->child, signo);\n    }",
@@ -247,7 +247,7 @@ MUTATIONS = [
              "all time of a collective counts as arrival", ("sim.bench",)),
     # -- src/report, src/base
     Mutation("wrong_unit_in_json", "src/report/json.c",
-             "    put_string(out, metric->unit);", "    put_string(out, strcmp(metric->unit, \"sec\") == 0 ? \"ms\" : metric->unit);",
+             "    lc_json_write_string(out, metric->unit);", "    lc_json_write_string(out, strcmp(metric->unit, \"sec\") == 0 ? \"ms\" : metric->unit);",
              "seconds are called milliseconds", ("cli.reports", "analysis.exact")),
     Mutation("page_of_one_model", "src/report/page_data.c",
              "    view->wait_first = true;", "    view->wait_first = false;",

@@ -111,7 +111,7 @@ struct lc_core {
     MPI_Comm comm; /* private duplicate of MPI_COMM_WORLD while agreed, else MPI_COMM_NULL */
     _Atomic uint32_t mode; /* of new threads */
     const char *dir;       /* the experiment's directory, NULL if none */
-    const char *bell;      /* LATECOMER_BELL */
+    const char *notify;    /* LATECOMER_NOTIFY */
     const char *parent;    /* LATECOMER_STATE */
     pthread_mutex_t lock;  /* of everything cold: tables of the state, threads, communicators */
     struct lc_thread *threads;

@@ -45,8 +45,8 @@ static void read_options(void) {
     lc_core.check_paths = lc_option("LATECOMER_CHECK_PATHS") != NULL;
     text = lc_option("LATECOMER_DIR");
     lc_core.dir = text != NULL ? strdup(text) : NULL;
-    text = lc_option("LATECOMER_BELL");
-    lc_core.bell = text != NULL ? strdup(text) : NULL;
+    text = lc_option("LATECOMER_NOTIFY");
+    lc_core.notify = text != NULL ? strdup(text) : NULL;
     text = lc_option("LATECOMER_STATE");
     lc_core.parent = text != NULL ? strdup(text) : NULL;
 }

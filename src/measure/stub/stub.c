@@ -194,7 +194,7 @@ static void clean_environment(void) {
     remove_preloads();
     restore_asan_options();
     static const char *const ours[] = {"LATECOMER_STATE",          "LATECOMER_DIR",
-                                       "LATECOMER_BELL",           "LATECOMER_ALONE",
+                                       "LATECOMER_NOTIFY",         "LATECOMER_ALONE",
                                        "LATECOMER_OPENMP_LIBRARY", "LATECOMER_OPENMP_BIND",
                                        "LATECOMER_OPENMP_PLACES",  "LATECOMER_WHAT_IF_PLACES",
                                        "LATECOMER_LIBGOMP",        "LATECOMER_OPENMP_TASKS",

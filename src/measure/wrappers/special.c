@@ -27,13 +27,13 @@
 
 /* Wrappers with work of their own: MPI_Init, MPI_Finalize, MPI_Abort, MPI_Pcontrol, sessions. */
 
-/* Tells the parent something (LATECOMER_BELL=<pid>:<fd>, a pipe); false: nobody listens. */
-static bool ring(char what) {
-    int bell = lc_open_parents(lc_core.bell, LC_PARENTS_BELL_LINK, O_WRONLY | O_NONBLOCK);
-    if (bell < 0)
+/* Sends a byte to the parent (LATECOMER_NOTIFY=<pid>:<fd>, a pipe); false: nobody reads it. */
+static bool notify_parent(char what) {
+    int pipe = lc_open_parents(lc_core.notify, LC_PARENTS_PIPE_LINK, O_WRONLY | O_NONBLOCK);
+    if (pipe < 0)
         return false;
-    bool ok = write(bell, &what, 1) == 1;
-    close(bell);
+    bool ok = write(pipe, &what, 1) == 1;
+    close(pipe);
     return ok;
 }
 
@@ -114,7 +114,7 @@ void lc_job_begin(struct lc_call *call) {
     lc_comm_cold(call->thread, MPI_COMM_WORLD);
     lc_comm_cold(call->thread, MPI_COMM_SELF);
     lc_agree();
-    ring('i');
+    notify_parent('i');
     const char *clocks = lc_option("LATECOMER_CLOCKS");
     if (lc_core.agreed && (clocks == NULL || strcmp(clocks, "off") != 0))
         lc_mode_change(0, LC_MODE_CLOCKS);
@@ -175,7 +175,7 @@ void lc_job_end(struct lc_call *call) {
     lc_mode_change(LC_MODE_LIVE | LC_MODE_ON | LC_MODE_CLOCKS | LC_MODE_TRACE, 0);
     lc_core.finalized = true;
     if (lc_core.rank == 0 && lc_core.agreed)
-        ring('f'); /* the result is whole, whatever MPI_Finalize does now */
+        notify_parent('f'); /* the result is whole, whatever MPI_Finalize does now */
 }
 
 int lc_wrap_finalize(uint32_t fn, void *frame, void *ra) {
@@ -202,7 +202,7 @@ int lc_wrap_abort(uint32_t fn, void *frame, void *ra, MPI_Comm comm, int errorco
     atomic_store_explicit(&lc_core.state->ending, LC_ENDING_ABORT, memory_order_release);
     lc_core.state->end_ns = lc_monotonic_raw_ns();
     /* The launcher may kill the parents with the program: they get up to 2 s to save the result. */
-    if (ring('a'))
+    if (notify_parent('a'))
         for (int i = 0; i < 1000 && atomic_load(&lc_core.state->saved) == 0; i++)
             nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     return lc_real.Abort(comm, errorcode);
@@ -260,7 +260,7 @@ int lc_wrap_session_finalize(uint32_t fn, void *frame, void *ra, MPI_Session *se
         lc_agree_peers();
         if (last)
             all_sessions_closed(true);
-        ring('i');
+        notify_parent('i');
     }
     return result;
 }
