@@ -13,6 +13,7 @@
 #include "analyze/region_class.h"
 #include "base/json_text.h"
 #include "base/mem.h"
+#include "format/mpi_function.h"
 
 /* What a location does; the rest of a bin is outside of its life. */
 enum activity { USEFUL, P2P, COLLECTIVE, OTHER_MPI, OPENMP, WAITING, ACTIVITIES };
@@ -50,14 +51,15 @@ static uint8_t activity_of(const struct lc_an_region *region, uint8_t parent) {
         return OPENMP;
     if (!region->mpi)
         return USEFUL;
-    if (strcmp(region->role, "point2point") == 0)
+    switch (lc_mpi_find_region(region->name)->time) {
+    case LC_MPI_TIME_POINT2POINT:
         return P2P;
-    if (strncmp(region->role, "coll_", 5) == 0 || strcmp(region->role, "barrier") == 0)
+    case LC_MPI_TIME_COLLECTIVE:
+    case LC_MPI_TIME_SYNC_COLLECTIVE:
         return COLLECTIVE;
-    return region->fn == LC_FN_MPI_WAIT || region->fn == LC_FN_MPI_WAITSOME ||
-                   region->fn == LC_FN_MPI_TEST
-               ? P2P
-               : OTHER_MPI;
+    default:
+        return OTHER_MPI;
+    }
 }
 
 static enum lc_err classify(struct rows *rows) {

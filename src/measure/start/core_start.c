@@ -58,7 +58,8 @@ static void *find_real(struct lc_stub *stub, const char *name) {
     return real != NULL ? real : stub->real_symbol(stub->mpi, name);
 }
 
-/* Both lists are in the order of mpi_functions.tsv; the stub's has the functions of all flavours. */
+/* Both lists are in the order of format/mpi_functions.tsv; the stub's has the functions of all
+ * flavours. */
 static void take_slots(struct lc_stub *stub) {
     uint32_t slot = 0;
     for (uint32_t fn = 0; fn < LC_FN_COUNT && !LC_ALONE; fn++) {

@@ -16,6 +16,11 @@ LATECOMER, MAKE, GOLDEN, SCRATCH = map(os.path.abspath, sys.argv[1:5])
 HEAD = struct.Struct("<IIIIdd")
 
 
+ACTIVITIES = {**dict.fromkeys(("MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv", "MPI_Wait", "MPI_Waitall", "MPI_Sendrecv"), "mpi_p2p"),
+              **dict.fromkeys(("MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Scan"), "mpi_collective"),
+              **dict.fromkeys(("MPI_Init", "MPI_Finalize", "MPI_Comm_split"), "mpi_other")}
+
+
 def rows_of(page, role="profile"):
     """{(metric, path, kind): (sum, values)}; values as they come back."""
     data = page.block(f"0/{role}.rows")
@@ -81,6 +86,9 @@ def check_trace(name):
     bytes_sent = shown["metrics"]["bytes_sent"]["total"]
     check(sum(p[4] for p in pairs) == bytes_sent, f"{name}: bytes {sum(p[4] for p in pairs)}, analysis {bytes_sent}")
     pyramid = head["pyramid"]
+    for (_, region), activity in zip(head["cnodes"], pyramid["activity_of"]):
+        wanted = ACTIVITIES.get(head["regions"][region])
+        check(wanted in (None, pyramid["activities"][activity]), f"{name}: {head['regions'][region]} is {pyramid['activities'][activity]}")
     n, waiting = len(pyramid["activities"]), pyramid["activities"].index("waiting")
     cells = data[pyramid["at"]:pyramid["at"] + pyramid["rows"] * pyramid["bins"] * n]
     seconds = [sum(cells[i::n]) / 255 * head["duration_s"] / pyramid["bins"] for i in range(n)]
@@ -147,6 +155,7 @@ def main():
         check(check_rows(f"{GOLDEN}/cubex/{name}.cubex", page) > 10, "rows were compared")
     hybrid = check_trace("hybrid_late_sender")
     check_trace("late_sender")
+    check_trace("delay_broadcast_1")
     check_trace("omp_barriers")
     check_trace("delay_late_sender_1")
     check(any(thread > 0 for _, thread in hybrid["locations"]), "threads of the hybrid trace")
