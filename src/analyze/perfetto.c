@@ -521,7 +521,7 @@ static int compare_windows(const void *a, const void *b) {
 static void set_windows(struct writer *w, const struct lc_severest *severest, size_t n,
                         double widths) {
     const struct lc_trace *trace = w->trace;
-    struct window all[LC_SEVEREST];
+    struct window all[LC_SEVEREST] = {0};
     double whole = (double)(trace->t1 - trace->t0);
     for (size_t i = 0; i < n; i++) {
         double margin = (double)(severest[i].end - severest[i].begin) * widths + 1;

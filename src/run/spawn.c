@@ -76,7 +76,7 @@ static void set_preloads(const struct lc_run *run) {
         if (wanted[i] != NULL && *wanted[i] != '\0')
             lc_strbuf_printf(&list, "%s%s", list.length > 0 ? ":" : "", wanted[i]);
     const char *joined = lc_strbuf_get(&list);
-    setenv("LD_PRELOAD", *joined != '\0' ? joined : run->library, 1);
+    set_or_unset("LD_PRELOAD", *joined != '\0' ? joined : run->library);
     lc_strbuf_free(&list);
     set_or_unset("LATECOMER_OPENMP_LIBRARY", run->openmp);
 }

@@ -38,8 +38,8 @@ void lc_clk_packets_send(void);
  * only looks at what MPI has delivered already. */
 bool lc_clk_packets_take(bool ask);
 
-/* Nothing has come, and nothing is to leave (now: lc_patience_ticks): a look without the lock, by any
- * thread. */
+/* Nothing has come, and nothing is to leave (now: lc_patience_ticks): a look without the lock, by
+ * any thread. */
 bool lc_clk_packets_idle(uint64_t now);
 
 /* Collective: calls `work` until no rank has anything left (*left false) and no packet is under

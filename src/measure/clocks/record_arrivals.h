@@ -8,8 +8,8 @@
 
 /* Takes the packets that MPI has delivered (lc_match_calls); false: none. */
 bool lc_clk_record_pull(void *user, uint32_t source);
-/* The same before the backlog is worked off; ask: calls MPI, so that it makes progress. With the lock
- * of the queue. */
+/* The same before the backlog is worked off; ask: calls MPI, so that it makes progress. With the
+ * lock of the queue. */
 void lc_clk_records_take(bool ask);
 /* Has lc_clk_record_pull taken any since? Any thread may ask, without a lock. */
 bool lc_clk_records_pulled(void);

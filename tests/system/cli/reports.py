@@ -72,7 +72,7 @@ for key in ("meta", "pop"):
     check(got[key] == four[key], f"{key} comes back")
 for metric, wanted in four["metrics"].items():
     check(got["metrics"][metric]["callpaths"] == wanted["callpaths"], f"{metric} comes back")
-check(got["metrics"]["mpi_latesender"] == {"unit": "sec", "kind": "exclusive", "total": 0, "parent": None, "callpaths": {}}, "zero metrics stay")
+check(got["metrics"]["mpi_latesender"] == {"unit": "sec", "kind": "exclusive", "total": 0, "parent": None, "waiting": True, "callpaths": {}}, "zero metrics stay")
 check(math.isclose(got["metrics"]["time"]["total"], 4 * 2.4), "time: total of the roots")
 
 text = latecomer("show", "--only", "all", "four")
