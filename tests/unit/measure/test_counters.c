@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include "measure/hot/hot.h"
+#include "measure/core/core_parts.h"
 #include "measure/wrappers/wrap.h"
 #include "measure/hot/locations.h"
 #include "measure/core/mode.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/state_write.h"
+#include "measure/samples/sampler.h"
 
 enum { THREADS = 8, CALLS = 100000 };
 
@@ -92,7 +94,9 @@ static void *rows_without_memory(void *arg) {
 int main(void) {
     pthread_t threads[THREADS], other;
     uint64_t sizes[THREADS], bytes, synced, wanted = 0;
+    static const struct lc_part *const parts[] = {&lc_paths_part, &lc_samples_part, NULL};
     lc_timer_init();
+    lc_parts_register(parts);
     unsetenv("LATECOMER_STATE");
     if (lc_state_create(0) != LC_OK || lc_threads_init() != LC_OK)
         return 2;
