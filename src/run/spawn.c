@@ -19,7 +19,6 @@
 #include "base/parents_file.h"
 #include "base/strbuf.h"
 #include "run/run.h"
-#include "run/run_options.h"
 
 #ifndef LC_LIBDIR
 #define LC_LIBDIR "lib"
@@ -96,8 +95,8 @@ static void set_asan_options(void) {
 static void set_environment(const struct lc_run *run, pid_t parent) {
     set_preloads(run);
     set_asan_options();
-    if (run->openmp != NULL && getenv("KMP_WARNINGS") == NULL)
-        lc_run_option_give("KMP_WARNINGS", "0"); /* libgomp has none of its hints */
+    if (run->openmp != NULL)
+        setenv("KMP_WARNINGS", "0", 0); /* libgomp has none of its hints (omp_set_nested, ..) */
     set_or_unset("LATECOMER_LIBGOMP", run->native_openmp ? "1" : NULL);
     set_or_unset("LATECOMER_OPENMP_TASKS", run->makes_tasks ? "1" : NULL);
     set_or_unset("LATECOMER_OPENMP_BIND", run->binding.bind);

@@ -87,7 +87,7 @@ def over_messages(flavour):
     rows = tuple(Row(f"near.{operation}.clocks-mpi", "ns", at_most(goal), f"{operation}, clocks over messages: added, near cores")
                  for operation, goal in goals.items())
     words = ("{python}", "{root}/tests/bench/overhead/overhead.py", "{build}", "--flavour", flavour, "--modes", "clocks-mpi", "--iterations", "50000")
-    return Source(f"overhead.messages.{flavour}", "overhead", 5, int(flavour == "openmpi"), 30, rows, (*words, "--runs", "5"), ("--runs", "2"), 14)
+    return Source(f"overhead.messages.{flavour}", "overhead", 5, 0, 30, rows, (*words, "--runs", "5"))
 
 
 def minima(flavour):
@@ -142,7 +142,7 @@ def overhead():
                                                            Row("full", "ns", None, "mpi4py, Python functions 8 deep: a call, full call paths")),
                  ("{python}", "{root}/tests/bench/overhead/python.py", "{build}", "--runs", "5"))
     for flavour in FLAVOURS:
-        yield Source(f"overhead.short_threads.{flavour}", "overhead", 5, int(flavour == "openmpi"), 10,
+        yield Source(f"overhead.short_threads.{flavour}", "overhead", 5, 0, 10,
                      (Row("times", "times", at_most(2), "10,001 threads of one call each, one after the other, against the bare run"),),
                      ("{python}", "{root}/tests/bench/overhead/short_threads.py", "{build}", flavour, "3"))
     yield Source("overhead.unknown_mpi", "overhead", 5, 1, 1, (Row("call", "ns", at_most(5), "a call of an MPI that cannot be measured: added"),),
