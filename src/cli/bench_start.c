@@ -439,6 +439,27 @@ static int run_beside(struct lc_words *words) {
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : LC_EXIT_ERROR;
 }
 
+/* Which signal ended a rank, by what launchers say ("exited on signal 9", "Killed (signal 9)"); 0:
+ * they tell of none. */
+static int told_signal(const char *launcher) {
+    static const char word[] = "signal ";
+    for (const char *at = launcher; (at = strstr(at, word)) != NULL; at++) {
+        long number = strtol(at + sizeof word - 1, NULL, 10);
+        if (number > 0 && number < NSIG)
+            return (int)number;
+    }
+    return 0;
+}
+
+static void say_stopped(const char *directory, const char *launcher) {
+    int number = interrupted ? 0 : told_signal(launcher);
+    if (number != 0)
+        lc_complain("bench: stopped early: signal %d (%s) ended a rank: what was measured is in %s",
+                    number, strsignal(number), directory);
+    else
+        lc_complain("bench: stopped early: what was measured is in %s", directory);
+}
+
 static enum lc_err run_and_collect(struct lc_words *words, bool launched,
                                    const struct lc_bench_wishes *w, char *directory,
                                    json_t *settings, struct lc_collected *result, int *code) {
@@ -468,7 +489,7 @@ static enum lc_err run_and_collect(struct lc_words *words, bool launched,
     } else if (*code != LC_EXIT_OK || !result->complete) {
         *code = LC_EXIT_ERROR;
         if (!w->one_of_many)
-            lc_complain("bench: stopped early: what was measured is in %s", directory);
+            say_stopped(directory, lc_strbuf_get(&held));
     } else if (!w->one_of_many) {
         lc_say("result: %s", directory);
     }

@@ -100,9 +100,11 @@ static void relay_all(struct relay *r, int fd) {
         (void)poll(NULL, 0, LOOK_MS);
 }
 
-_Noreturn static void become(const char *command, char **words, const int *pipe_fds) {
+_Noreturn static void become(const char *command, char **words, const int *pipe_fds, bool hold) {
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* it must not outlive this command */
     dup2(pipe_fds[1], STDERR_FILENO);
+    if (hold) /* Hydra tells there how ranks have ended */
+        dup2(pipe_fds[1], STDOUT_FILENO);
     close(pipe_fds[0]);
     close(pipe_fds[1]);
     execvp(words[0], words);
@@ -124,7 +126,7 @@ int lc_relay_run(const char *command, char **words, int slot, struct lc_strbuf *
     fflush(stderr);
     pid_t child = relay.child = fork();
     if (child == 0)
-        become(command, words, pipe_fds);
+        become(command, words, pipe_fds, held != NULL);
     close(pipe_fds[1]);
     if (child > 0)
         relay_all(&relay, pipe_fds[0]);
@@ -134,9 +136,12 @@ int lc_relay_run(const char *command, char **words, int slot, struct lc_strbuf *
     bool told = pread(fd, left, sizeof left - 1, 0) > 0;
     if (left[1] != '\0')
         lc_complain("%s", left + 1);
-    if (!told && held != NULL)
+    if (!told && held != NULL) {
         lc_strbuf_puts(held, lc_strbuf_get(&relay.held));
-    else if (!told)
+        if (WIFEXITED(status) && WEXITSTATUS(status) > 128)
+            lc_strbuf_printf(held, "%s ended with status %d: signal %d\n", words[0],
+                             WEXITSTATUS(status), WEXITSTATUS(status) - 128);
+    } else if (!told)
         fputs(lc_strbuf_get(&relay.held), stderr);
     if (!told && held == NULL && WIFSIGNALED(status))
         lc_complain("%s: %s: ended by signal %d%s", command, words[0], WTERMSIG(status),

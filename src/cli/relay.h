@@ -12,8 +12,8 @@
 /* words[]: program and arguments, ended by NULL; words[slot] becomes "status=<file>", where the
  * program leaves its exit code as one byte, and behind it what is to be said of its end, if
  * anything. Returns that, or LC_EXIT_ERROR after a line that says how the program ended without
- * telling one. `command`: for messages. `held`: takes what would be
- * said then instead, and the line is left out; may be NULL.
+ * telling one. `command`: for messages. `held`: takes what would be said then instead, also what
+ * launchers write to standard output, and the line is left out; may be NULL.
  * `interrupted`: set by a handler of the caller; a program that does not end is sent SIGTERM 3 s
  * later, SIGKILL 12 s later; NULL: it is waited for. */
 int lc_relay_run(const char *command, char **words, int slot, struct lc_strbuf *held,
