@@ -101,6 +101,7 @@ static json_t *benchmark_json(const struct collector *c, const struct lc_measure
     json_object_set_new(b, "run_time", json_string(head->global ? "global" : "local"));
     json_object_set_new(b, "repetitions", json_integer((json_int_t)job->n_runs));
     json_object_set_new(b, "invalid", json_integer((json_int_t)end->invalid));
+    json_object_set_new(b, "late_first", json_integer((json_int_t)end->late_first));
     json_object_set_new(b, "stopped",
                         json_string(job->part[0]->ended ? end->stopped : "the job died"));
     json_object_set_new(b, "broadcast_ns", json_real(end->broadcast_ns));
@@ -138,6 +139,31 @@ static enum lc_err per_rank_json(const struct collector *c, const struct lc_meas
     return LC_OK;
 }
 
+/* What makes probes wrong, of all ranks together; nothing where all is well. */
+static void warn_of_probes(const struct lc_measured_job *job, json_t *warnings) {
+    double unbalanced = 0, lost = 0, late = 0;
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        const struct lc_probe_faults *faults = &job->part[r]->end.probes;
+        unbalanced += (double)faults->unbalanced;
+        lost += (double)faults->lost;
+        late = fmax(late, (double)faults->late);
+    }
+    if (unbalanced > 0)
+        json_array_append_new(
+            warnings, json_sprintf("probes: %.0f starts or stops of timers without each other: "
+                                   "times of these timers are wrong",
+                                   unbalanced));
+    if (lost > 0)
+        json_array_append_new(warnings, json_sprintf("probes: %.0f records are lost: more threads "
+                                                     "than there is memory for",
+                                                     lost));
+    if (late > 0)
+        json_array_append_new(
+            warnings, json_sprintf("probes of %.0f librar%s not measured: opened after the first "
+                                   "job had begun; preload what is to be seen",
+                                   late, late > 1 ? "ies" : "y"));
+}
+
 static void add_warnings(const struct collector *c, const struct lc_measured_job *job,
                          double clock_error, const struct lc_fingerprint *f, json_t *warnings) {
     const char *wanted = json_string_value(json_object_get(c->benchmark, "sync_wanted"));
@@ -161,6 +187,7 @@ static void add_warnings(const struct collector *c, const struct lc_measured_job
             warnings, json_sprintf("the global clock was %.3g us off after the job (%.0f %% of the "
                                    "median): ranks began so far apart",
                                    residual / 1e3, 100 * residual / f->median.value));
+    warn_of_probes(job, warnings);
     if (!job->part[0]->ended)
         json_array_append_new(warnings, json_string("the job died: what was measured until then"));
 }

@@ -48,7 +48,7 @@ static const char *text_at(const json_t *about, const char *object, const char *
     return text != NULL ? text : "";
 }
 
-/* "Open MPI 4.1.4, roundtime, 1000 repetitions (12 invalid)" */
+/* "2 ranks on 1 node, Open MPI 4.1.4, 1000 repetitions, roundtime (12 invalid, done again)" */
 static void print_setting(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
     const json_t *benchmark = json_object_get(f->about, "benchmark");
     const char *mpi = text_at(f->about, "mpi", "name");
@@ -65,10 +65,11 @@ static void print_setting(const struct lc_fingerprint *f, const struct lc_bench_
     }
     fprintf(page->out, ", %zu repetitions", f->n);
     if (*sync != '\0') {
+        long long invalid = (long long)json_integer_value(json_object_get(benchmark, "invalid"));
         fputs(", ", page->out);
         print_printable(page, sync);
-        fprintf(page->out, " (%lld invalid and redone)",
-                (long long)json_integer_value(json_object_get(benchmark, "invalid")));
+        if (invalid > 0)
+            fprintf(page->out, " (%lld invalid, done again)", invalid);
     }
     fputc('\n', page->out);
     const json_t *warnings = json_object_get(f->about, "warnings"), *warning;
@@ -147,15 +148,24 @@ static void print_overlap(const struct lc_fingerprint *f, const struct lc_bench_
 static void print_categories(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
     char text[32];
     heading(page, "Phases", "");
-    if (f->warmup.end != LC_NO_END)
-        fprintf(page->out, "  warm-up ends at repetition %lld (the level falls by %.0f %%)\n",
-                (long long)f->warmup.end, 100 * f->warmup.fall);
-    else if (f->warmup.raw_end != LC_NO_END)
+    if (f->warmup.end != LC_NO_END && f->warmup.fall > 0) {
+        double fall = f->warmup.step * f->median.value, from = fall / f->warmup.fall;
+        fprintf(page->out, "  warm-up ends at repetition %lld: the level falls from %s",
+                (long long)f->warmup.end, lc_bench_time(from, text));
+        fprintf(page->out, " to %s\n", lc_bench_time(from - fall, text));
+    } else if (f->warmup.raw_end != LC_NO_END)
         fprintf(page->out,
                 "  no warm-up: the fall of the minimum at repetition %lld is no change of level\n",
                 (long long)f->warmup.raw_end);
     else
         fputs("  no warm-up\n", page->out);
+    const json_t *late = json_object_get(json_object_get(f->about, "benchmark"), "late_first");
+    if (json_integer_value(late) > 0)
+        fprintf(
+            page->out,
+            "  %lld before these began late and do not count, warm-up or not (with --sync barrier "
+            "all count)\n",
+            (long long)json_integer_value(late));
     for (int c = 0; c < LC_CATEGORIES; c++)
         if (f->of[c].count > 0)
             fprintf(page->out, "  %s%-8s%s %7zu  %5.1f %%  median %s\n", page->category[c],
@@ -385,61 +395,112 @@ static void print_perturbation(const json_t *counted, const struct lc_bench_page
     long long every = (long long)json_integer_value(json_object_get(counted, "every"));
     if (every <= 0)
         return;
-    fprintf(page->out, "  taken in one repetition of %lld, whose run time does not count: it ",
+    fprintf(page->out,
+            "  taken in one repetition of %lld, whose run time does not count: taking them ",
             every);
     if (json_is_number(change))
-        fprintf(page->out, "changes by %+.1f %%", 100 * json_number_value(change));
+        fprintf(page->out, "changes it by %+.1f %%", 100 * json_number_value(change));
     if (json_is_number(json_array_get(ci, 0)) && json_is_number(json_array_get(ci, 1)))
         fprintf(page->out, ", 95 %% interval %+.1f to %+.1f %%\n",
                 100 * json_number_value(json_array_get(ci, 0)),
                 100 * json_number_value(json_array_get(ci, 1)));
     else
         fputs(json_is_number(change) ? ": too few for an interval\n"
-                                     : "may change: too few to tell\n",
+                                     : "may change it: too few to tell\n",
               page->out);
 }
 
+static const char *value_text(bool is_time, double value, char text[32]) {
+    if (is_time)
+        return lc_bench_time(value, text);
+    snprintf(text, 32, "%.4g", value);
+    return text;
+}
+
 /* Of a counter in the warm-up and after it, where they differ. */
-static void print_levels(const json_t *levels, const struct lc_bench_page *page) {
+static void print_levels(const char *name, const json_t *levels, const struct lc_bench_page *page) {
     const json_t *warmup = json_object_get(levels, "warmup"),
                  *good = json_object_get(levels, "good"), *p = json_object_get(levels, "p");
+    size_t length = strlen(name);
+    bool is_time = length > 3 && strcmp(name + length - 3, "_ns") == 0;
+    char before[32], after[32];
     if (json_is_number(warmup) && json_is_number(good) && json_is_number(p) &&
         json_number_value(p) < LC_TOLD_BELOW)
-        fprintf(page->out, "    %.4g in the warm-up, %.4g in good repetitions (p < %g)\n",
-                json_number_value(warmup), json_number_value(good), LC_TOLD_BELOW);
+        fprintf(page->out, "    %s in the warm-up, %s in good repetitions (p < %g)\n",
+                value_text(is_time, json_number_value(warmup), before),
+                value_text(is_time, json_number_value(good), after), LC_TOLD_BELOW);
+}
+
+/* A counter's coefficients; false: it has none. */
+static bool print_counter(const char *name, const json_t *counter,
+                          const struct lc_bench_page *page) {
+    static const char *const keys[][2] = {{"all", "all"},
+                                          {"warmup", "warmup"},
+                                          {"outlier", "outlier"},
+                                          {"good", "good"},
+                                          {"warmup_good", "both"}};
+    const json_t *spearman = json_object_get(counter, "spearman");
+    struct lc_strbuf shown = {0};
+    for (int i = 0; i < 5; i++) {
+        const json_t *value = json_object_get(spearman, keys[i][0]);
+        if (json_is_number(value))
+            lc_strbuf_printf(&shown, " %s %+.2f", keys[i][1], json_number_value(value));
+    }
+    bool any = shown.length > 0;
+    if (any) {
+        struct lc_strbuf label = {0};
+        lc_put_printable(&label, name);
+        fprintf(page->out, "  %-32s%s\n", lc_strbuf_get(&label), lc_strbuf_get(&shown));
+        lc_strbuf_free(&label);
+        print_levels(name, json_object_get(counter, "levels"), page);
+    }
+    lc_strbuf_free(&shown);
+    return any;
+}
+
+static bool is_state(const json_t *counter) {
+    const char *kind = json_string_value(json_object_get(counter, "kind"));
+    return kind != NULL && strcmp(kind, "state") == 0;
+}
+
+/* Names on one line, broken where it is full. */
+static void add_name(struct lc_strbuf *list, size_t *column, const char *name,
+                     const struct lc_bench_page *page) {
+    struct lc_strbuf label = {0};
+    lc_put_printable(&label, name);
+    if (list->length > 0)
+        lc_strbuf_puts(list, *column + label.length + 3 > page->width ? ",\n    " : ", ");
+    if (list->length > 0 && *column + label.length + 3 > page->width)
+        *column = 4;
+    lc_strbuf_puts(list, lc_strbuf_get(&label));
+    *column += label.length + 2;
+    lc_strbuf_free(&label);
 }
 
 static void print_counters(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
+    static const char constant_title[] = "  constant: ", states_title[] = "  states, by number: ";
     const char *name;
     json_t *counter, *counters = json_object_get(f->about, "counters");
+    struct lc_strbuf constant = {0}, states = {0};
+    size_t column = sizeof constant_title - 1, states_column = sizeof states_title - 1;
     if (json_object_size(counters) == 0)
         return;
     heading(page, "Counters and run time",
             "(Spearman's correlation of ranks, by category; both: of warm-up and good ones)");
     json_object_foreach(counters, name, counter) {
-        const json_t *spearman = json_object_get(counter, "spearman");
-        fputs("  ", page->out);
-        struct lc_strbuf shown = {0};
-        lc_put_printable(&shown, name);
-        fprintf(page->out, "%-32s", lc_strbuf_get(&shown));
-        lc_strbuf_free(&shown);
-        static const char *const keys[][2] = {{"all", "all"},
-                                              {"warmup", "warmup"},
-                                              {"outlier", "outlier"},
-                                              {"good", "good"},
-                                              {"warmup_good", "both"}};
-        bool any = false;
-        for (int i = 0; i < 5; i++) {
-            const json_t *value = json_object_get(spearman, keys[i][0]);
-            any |= json_is_number(value);
-            if (json_is_number(value))
-                fprintf(page->out, " %s %+.2f", keys[i][1], json_number_value(value));
-        }
-        const char *kind = json_string_value(json_object_get(counter, "kind"));
-        bool state = kind != NULL && strcmp(kind, "state") == 0;
-        fputs(any ? "\n" : state ? " states, by number\n" : " constant\n", page->out);
-        print_levels(json_object_get(counter, "levels"), page);
+        if (print_counter(name, counter, page))
+            continue;
+        if (is_state(counter))
+            add_name(&states, &states_column, name, page);
+        else
+            add_name(&constant, &column, name, page);
     }
+    if (states.length > 0)
+        fprintf(page->out, "%s%s\n", states_title, lc_strbuf_get(&states));
+    if (constant.length > 0)
+        fprintf(page->out, "%s%s\n", constant_title, lc_strbuf_get(&constant));
+    lc_strbuf_free(&constant);
+    lc_strbuf_free(&states);
 }
 
 /* Call paths of the samples, from the operation inwards: shares of its time with their standard

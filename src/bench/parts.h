@@ -10,7 +10,7 @@
 #include "base/err.h"
 
 enum {
-    LC_PART_MAGIC = 0x6c623034,
+    LC_PART_MAGIC = 0x6c623035,
     LC_PART_NAME = 48,
     LC_PART_COUNTERS = 64,
     LC_SAMPLE_FRAMES = 24
@@ -63,14 +63,22 @@ struct lc_part_job {
     uint8_t kind[LC_PART_COUNTERS]; /* enum lc_counter_kind */
 };
 
+/* Of the probes in a process: starts and stops without each other, records of threads too many, and
+ * libraries with probes that were opened after the first job had begun. */
+struct lc_probe_faults {
+    int64_t unbalanced, lost, late;
+};
+
 struct lc_part_end {
-    uint64_t invalid, tried;
+    uint64_t invalid, tried,
+        late_first;   /* late_first: invalid ones before the first that is valid */
     char stopped[16]; /* repetitions, precision, time, interrupted */
     /* the global clock of this rank, measured before and after the job, was so far behind; between
      * the two times that changes in proportion. error_ns: of either measurement, at most */
     double begun_ns, begun_residual_ns, ended_ns, residual_ns, error_ns;
     double model_error_ns;          /* what the clock's own model says at the end */
     double broadcast_ns, window_ns; /* own broadcast; 0 without windows */
+    struct lc_probe_faults probes;
 };
 
 struct lc_part_load {

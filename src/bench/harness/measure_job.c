@@ -27,6 +27,7 @@ const char *const lc_bench_sync_names[LC_BENCH_SYNCS] = {"roundtime", "window", 
  * which nearly all were invalid, another way of synchronising is taken. */
 enum { BATCH = 32, PER_REP = 3, MOST_TRIES = 20, TRIED = 96, BROADCASTS = 30 };
 #define LC_FLUSH_NS      250e6
+#define LC_TOLD_EVERY_NS 200e6
 #define LC_SLACK_MOST_NS 2e6
 
 struct rep {
@@ -45,10 +46,11 @@ struct job {
     const struct lc_job_wishes *wishes;
     enum lc_bench_sync sync;
     double broadcast_ns, slack, window_ns;
-    uint64_t valid, invalid, tried, next_check; /* valid: without counters */
-    double *runs;                               /* of valid ones, ns: all ranks have them */
+    uint64_t valid, invalid, tried, late_first, next_check; /* valid: without counters */
+    double *runs; /* of valid ones, ns: all ranks have them */
     size_t room;
     double begin, flushed, told; /* global time, ns */
+    double telling_ns;           /* how long it took to tell: sorting all run times */
     struct lc_clock_checked checked;
     const char *stopped;
     uint64_t put;      /* repetitions that are in the part, of both kinds */
@@ -272,6 +274,8 @@ static bool agree(struct job *j) {
         j->invalid += all[4 * k + 3] != 0;
         if (all[4 * k + 3] != 0)
             continue;
+        if (j->put == 0)
+            j->late_first = j->tried - 1;
         put_rep(j, &j->batch[k]);
         if (j->batch[k].counted)
             continue;
@@ -316,7 +320,8 @@ static int64_t reason_to_stop(struct job *j, bool interrupted) {
 
 static void show_progress(struct job *j, bool last) {
     double now = now_global(j->h);
-    if (!j->wishes->progress || j->h->own.rank != 0 || (!last && now - j->told < 2e8))
+    double pause = fmax(LC_TOLD_EVERY_NS, 20 * j->telling_ns);
+    if (!j->wishes->progress || j->h->own.rank != 0 || (!last && now - j->told < pause))
         return;
     j->told = now;
     double median = 0;
@@ -334,6 +339,7 @@ static void show_progress(struct job *j, bool last) {
             lc_strbuf_get(&phase), lc_bench_sync_names[j->sync], last ? ", ended by " : "",
             j->stopped, last ? '\n' : '\r');
     lc_strbuf_free(&phase);
+    j->telling_ns = now_global(j->h) - now;
 }
 
 /* Of this job, after its head. */
@@ -428,6 +434,7 @@ static void put_truth(struct job *j, double truth, double bound) {
 static void finish(struct job *j) {
     struct lc_part_end end = {.invalid = j->invalid,
                               .tried = j->tried,
+                              .late_first = j->late_first,
                               .broadcast_ns = j->broadcast_ns,
                               .window_ns = j->sync == LC_SYNC_WINDOW ? j->window_ns : 0};
     struct lc_clock_checked again;
@@ -440,6 +447,7 @@ static void finish(struct job *j) {
     end.residual_ns = again.residual_ns;
     end.error_ns = fmax(again.error_ns, j->checked.error_ns);
     end.model_error_ns = lc_clock_error(&j->h->clock, again.at_ns);
+    end.probes = lc_probe_layers_faults();
     if (j->wishes->truth)
         put_truth(j, fmax(fabs(j->checked.truth_ns), fabs(again.truth_ns)), end.error_ns);
     if (lc_part_put(&j->h->part, LC_PART_END, &end, sizeof end) != LC_OK)
@@ -507,6 +515,7 @@ enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t
     j->window_ns = 10 * j->broadcast_ns;
     if (strchr(operation, '+') != NULL)
         prepare_overlap(j);
+    (void)lc_probe_layers_faults(); /* those before this job */
     j->begin = now_global(h);
     j->typical_ns = j->broadcast_ns;
     lc_op_samples_begin();

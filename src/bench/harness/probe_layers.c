@@ -10,8 +10,11 @@ struct lc_probe_layers lc_probe_layers;
 /* All that have reported, in that order; more than there is room for are counted. */
 static struct latecomer_probe_table *reported[LC_PROBE_LAYERS];
 static int n_reported, too_many;
+static bool opened; /* those that are measured are chosen */
+static int late;    /* tables that reported after that */
 
 void latecomer_probe_register(struct latecomer_probe_table *t) {
+    late += opened;
     if (n_reported < LC_PROBE_LAYERS)
         reported[n_reported++] = t;
     else
@@ -56,17 +59,20 @@ static int find(uint64_t id) {
     return -1;
 }
 
-/* "probe_LAYER_NAME_ns"; a number tells apart what would be alike. */
+/* "probe_LAYER_NAME_ns"; a number tells apart what would be alike. What is too long is cut, the
+ * name where the layer leaves it room. */
 static void name_probe(const struct latecomer_probe_table *t, int probe,
                        char (*names)[LC_PART_NAME], unsigned n) {
+    enum { LAYER_MOST = 16, REST = sizeof "probe__" + sizeof "_99" - 1 + sizeof "_ns" - 1 };
     const char *unit = t->timer[probe] ? "_ns" : "";
+    int layer = (int)strnlen(t->layer, LAYER_MOST);
     for (int number = 1; number < 100; number++) {
         char several[8] = "";
         bool taken = false;
         if (number > 1)
             snprintf(several, sizeof several, "_%d", number);
-        snprintf(names[n], LC_PART_NAME, "probe_%.14s%s%.18s%s%s", t->layer,
-                 t->layer[0] != '\0' ? "_" : "", t->name[probe], several, unit);
+        snprintf(names[n], LC_PART_NAME, "probe_%.*s%s%.*s%s%s", layer, t->layer,
+                 layer > 0 ? "_" : "", LC_PART_NAME - REST - layer, t->name[probe], several, unit);
         for (unsigned i = 0; i < n && !taken; i++)
             taken = strcmp(names[i], names[n]) == 0;
         if (!taken)
@@ -113,6 +119,7 @@ unsigned lc_probe_layers_open(MPI_Comm comm, char (*names)[LC_PART_NAME], unsign
     if (too_many > 0)
         lc_strbuf_printf(missing, "no probes of %d more layers: they are too many\n", too_many);
     l->n_probes = used;
+    opened = true;
     return used;
 }
 
@@ -120,6 +127,18 @@ void lc_probe_layers_clear(void) {
     for (int i = 0; i < lc_probe_layers.n; i++)
         if (lc_probe_layers.table[i] != NULL)
             latecomer_probe_clear(lc_probe_layers.table[i], 0);
+}
+
+struct lc_probe_faults lc_probe_layers_faults(void) {
+    struct lc_probe_faults faults = {.late = late};
+    for (int i = 0; i < lc_probe_layers.n; i++) {
+        struct latecomer_probe_table *t = lc_probe_layers.table[i];
+        if (t == NULL)
+            continue;
+        faults.unbalanced += __atomic_exchange_n(&t->unbalanced, 0, __ATOMIC_RELAXED);
+        faults.lost += __atomic_exchange_n(&t->lost, 0, __ATOMIC_RELAXED);
+    }
+    return faults;
 }
 
 void lc_probe_layers_end(int64_t *values) {

@@ -38,6 +38,9 @@ static inline void lc_probe_layers_begin(void) {
             latecomer_probe_repetition(lc_probe_layers.table[i], 0);
 }
 
+/* Of those that are measured since the last call; libraries that came too late, since the begin. */
+struct lc_probe_faults lc_probe_layers_faults(void);
+
 /* Nothing is recorded any more; values[n_probes]: timers in ns; 0 of a layer that is unloaded. */
 void lc_probe_layers_end(int64_t *values);
 

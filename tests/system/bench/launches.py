@@ -161,7 +161,7 @@ def job_file():
     """A line says more than the command line; mistakes in any line are found before the first job."""
     with open(f"{SCRATCH}/two.jobs", "w", encoding="utf-8") as file:
         file.write("# two jobs\n\nMPI_Bcast,MPI_Barrier --bytes 16\n  MPI_Scan --reps 20 --sync barrier # and no more\n")
-    done = bench("jobs", "two.jobs", "-n", "2", "--mpi", FLAVOUR, "--reps", "40", "-o", "jobs")
+    done = bench("jobs", "two.jobs", "-n", "2", "--mpi", FLAVOUR, "--reps", "40", "--time", "300", "-o", "jobs")
     check(done.returncode == 0 and done.stdout.count("\n") == 3 and sorted(os.listdir(f"{SCRATCH}/jobs")) == ["bench.json", "line-3", "line-4"],
           f"jobs: {done.returncode} {done.stdout} {done.stderr}")
     check(bench("show", "jobs").stdout == done.stdout, "jobs: the directory shown")

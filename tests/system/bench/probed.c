@@ -1,8 +1,10 @@
 /* A library that is preloaded: probes around MPI_Allreduce by the profiling interface. Every
- * third call wastes PROBED_GROW_US in "grow"; every call wastes PROBED_SLOW_US. With PROBED_LACKS
+ * third call wastes PROBED_GROW_US in "grow"; every call wastes PROBED_SLOW_US. With
+ * PROBED_UNBALANCED a timer stops that does not run. With PROBED_LACKS
  * there is no MPI_Exscan; with PROBED_FAILS its 71st call fails, with PROBED_DIES that of rank 1 is
  * the end of it, and each call wastes PROBED_SCAN_US. A library PROBED_LAYER
- * (tests/unit/bench/probe_layer.c), which no other one sees, counts three in every call. */
+ * (tests/unit/bench/probe_layer.c), which no other one sees, counts three in every call; with
+ * PROBED_LATE it is opened by the first that is measured. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
@@ -15,11 +17,16 @@ LATECOMER_PROBE_TABLE;
 
 static void (*layer_work)(int);
 
-__attribute__((constructor)) static void open_layer(void) {
+static void open_layer(void) {
     const char *file = getenv("PROBED_LAYER");
     void *layer = file != NULL ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (layer != NULL)
         layer_work = (void (*)(int))dlsym(layer, "layer_work");
+}
+
+__attribute__((constructor)) static void open_layer_early(void) {
+    if (getenv("PROBED_LATE") == NULL)
+        open_layer();
 }
 
 /* As many microseconds as the variable says, by the clock: nothing without it. */
@@ -39,6 +46,10 @@ int MPI_Allreduce(const void *send, void *receive, int n, MPI_Datatype type, MPI
         latecomer_probe_stop(latecomer_probe_grow);
     }
     waste("PROBED_SLOW_US");
+    if (getenv("PROBED_UNBALANCED") != NULL)
+        latecomer_probe_stop(latecomer_probe_grow);
+    if (layer_work == NULL && latecomer_probe_table.now >= 0)
+        open_layer();
     if (layer_work != NULL)
         layer_work(3);
     latecomer_probe_start(latecomer_probe_inner);

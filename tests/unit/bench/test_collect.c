@@ -208,6 +208,7 @@ static void test_warm_up_explained(void **state) {
     /* a counter that does not change has no other level in the warm-up */
     assert_true(json_number_value(json_object_get(
                     json_object_get(member(f, "counters", "gap"), "levels"), "p")) == 1);
+    assert_int_equal(lines("MPI_Scan,8,3,1,faults,0"), 1); /* zero is not unknown */
     const json_t *ranks = json_object_get(misses, "per_rank");
     assert_true(coefficient(json_array_get(ranks, 0), "pearson", "warmup_good") > 0.7);
     assert_true(isnan(coefficient(json_array_get(ranks, 1), "spearman", "warmup_good")));
@@ -237,6 +238,21 @@ static void test_correlation(void **state) {
         assert_false(fabs(found.pearson - cases[i].pearson) > 1e-12);
         assert_false(fabs(found.spearman - cases[i].spearman) > 1e-12);
     }
+}
+
+/* As on a terminal without colours. The caller frees it. */
+static char *shown_text(const struct lc_fingerprint *f) {
+    char *text = NULL;
+    size_t length;
+    const struct lc_bench_page page = {.out = open_memstream(&text, &length),
+                                       .width = 80,
+                                       .bold = "",
+                                       .alarm = "",
+                                       .plain = "",
+                                       .category = {"", "", "", ""}};
+    assert_int_equal(lc_fingerprint_text(f, &page), LC_OK);
+    fclose(page.out);
+    return text;
 }
 
 /* The example of docs/benchmarking.md with its counts: a pool grows in the first 48 repetitions
@@ -282,16 +298,7 @@ static void test_growing_pool(void **state) {
     const json_t *levels = json_object_get(buffers, "levels");
     assert_true(json_number_value(json_object_get(levels, "warmup")) == 1);
     assert_true(json_number_value(json_object_get(levels, "good")) == 0);
-    char *shown = NULL;
-    size_t length;
-    const struct lc_bench_page page = {.out = open_memstream(&shown, &length),
-                                       .width = 80,
-                                       .bold = "",
-                                       .alarm = "",
-                                       .plain = "",
-                                       .category = {"", "", "", ""}};
-    assert_int_equal(lc_fingerprint_text(f, &page), LC_OK);
-    fclose(page.out);
+    char *shown = shown_text(f);
     assert_non_null(strstr(shown, "    1 in the warm-up, 0 in good repetitions (p < 0.001)\n"));
     free(shown);
     lc_collected_free(&all);
@@ -507,6 +514,39 @@ static void test_interference(void **state) {
     lc_collected_free(&all);
 }
 
+/* What is wrong with probes is said, of both ranks together, and how many began late before the
+ * first that counts. */
+static void test_wrong_probes(void **state) {
+    (void)state;
+    struct lc_collected all;
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        struct lc_part_writer part;
+        const struct lc_part_end last = {
+            .stopped = "repetitions", .late_first = 7, .probes = {3, 5 * rank, rank}};
+        begin(&part, rank, "host");
+        begin_job(&part, "MPI_Scan");
+        for (int i = 0; i < 40; i++)
+            put(&part, i * 1000, i * 1000 + 500, false, 0, 0);
+        assert_int_equal(lc_part_put(&part, LC_PART_END, &last, sizeof last), LC_OK);
+        end(&part);
+    }
+    collect(&all);
+    const json_t *warnings = json_object_get(all.all[0]->about, "warnings");
+    char *shown = shown_text(all.all[0]);
+    assert_non_null(strstr(shown, "  7 before these began late and do not count"));
+    free(shown);
+    assert_int_equal(json_array_size(warnings), 3);
+    assert_string_equal(json_string_value(json_array_get(warnings, 2)),
+                        "probes of 1 library not measured: opened after the first job had "
+                        "begun; preload what is to be seen");
+    assert_string_equal(json_string_value(json_array_get(warnings, 0)),
+                        "probes: 6 starts or stops of timers without each other: times of these "
+                        "timers are wrong");
+    assert_string_equal(json_string_value(json_array_get(warnings, 1)),
+                        "probes: 5 records are lost: more threads than there is memory for");
+    lc_collected_free(&all);
+}
+
 /* `empty` of the same size is taken from the others, and from itself nothing. */
 static void test_less_empty(void **state) {
     (void)state;
@@ -558,6 +598,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_facts, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_interference, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_less_empty, begin_folder, end_folder),
+        cmocka_unit_test_setup_teardown(test_wrong_probes, begin_folder, end_folder),
         cmocka_unit_test(test_texts_of_the_kernel),
         cmocka_unit_test(test_correlation),
         cmocka_unit_test_setup_teardown(test_growing_pool, begin_folder, end_folder),
