@@ -43,6 +43,21 @@ const char *const lc_raw_measured[LC_RAW_MEASURED] = {
     "critical_path_useful",
 };
 
+const char *lc_raw_sampled_name(uint64_t what) {
+    switch (what) {
+    case LC_RAW_OFF_CPU:
+        return "(off CPU)";
+    case LC_RAW_PREEMPTED:
+        return "(preempted)";
+    case LC_RAW_KERNEL:
+        return "(kernel)";
+    case LC_RAW_CALLERS:
+        return "...";
+    default:
+        return "(unresolved)";
+    }
+}
+
 /* Open addressing, a power of two of slots, at most half full; a slot holds id + 1, 0 is empty. */
 /* What the public struct does not show: look-up by content. */
 struct raw_private {

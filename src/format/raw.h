@@ -53,6 +53,7 @@ enum lc_raw_sampled {
     LC_RAW_UNRESOLVED,  /* too few samples for names; of the conversion */
     LC_RAW_CALLERS      /* functions that are not known: who called what is inside */
 };
+const char *lc_raw_sampled_name(uint64_t what); /* as in results: "(off CPU)" */
 
 /* Nodes whose `ref` is a module. */
 static inline bool lc_raw_is_code(uint32_t kind) {

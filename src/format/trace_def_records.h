@@ -18,6 +18,10 @@
 /* and an attribute (64 bits) of a message's half or a member's part in a collective: how many of
  * the same channel (struct lc_def_left_out) the process began before it, outside of windows. */
 #define LC_LEFT_OUT_ATTRIBUTE "latecomer::left_out"
+/* Names of interrupt generators: samples at equal times on the processor; and those that say that
+ * the thread has left it, until the next one of this generator. */
+#define LC_SAMPLE_CLOCK     "time on the processor"
+#define LC_SAMPLE_SCHEDULER "scheduler"
 /* The region that stands for the time outside of windows. */
 #define LC_NOT_TRACED "(not traced)"
 
@@ -53,7 +57,10 @@ struct lc_def_process {
     double ns_per_tick;
     uint64_t begin_realtime_ns;
     uint32_t thread_level;
-    uint32_t sized; /* the program left out messages by size */
+    uint32_t sized;    /* the program left out messages by size */
+    uint32_t contexts; /* call paths are calling contexts: --trace-callpath=context */
+    uint32_t unused;
+    uint64_t sample_period_ns; /* of the clock that takes samples; 0: none are taken */
 };
 
 enum lc_def_string { LC_STRING_PHASE = 1, LC_STRING_FILE = 2 }; /* what it is used as */

@@ -312,13 +312,14 @@ static enum lc_err add_node(struct lc_trace_defs *d, struct lc_lookup *table,
         .kind = raw.kind, .flags = raw.flags, .name = "", .module = "", .build_id = ""};
     if (raw.kind == LC_RAW_ROOT)
         return LC_OK;
-    if (raw.kind == LC_RAW_SAMPLED && !root) { /* no event names it */
-        *node = d->nodes[raw.parent];
+    node->sampled = raw.kind == LC_RAW_SAMPLED;
+    if (node->sampled && !root && raw.ref == LC_NONE && raw.offset == LC_RAW_SELF) {
+        *node = d->nodes[raw.parent]; /* samples there are those of the node around it */
         return LC_OK;
     }
     if (named && !inside)
         r.flags |= LC_TRACE_PHASE;
-    if (raw.kind == LC_RAW_FRAME && raw.ref < t->n_modules) {
+    if (lc_raw_is_code(raw.kind) && raw.ref < t->n_modules) {
         r.module = t->modules[raw.ref];
         r.build_id = t->build_ids[raw.ref];
         r.offset = raw.offset;
@@ -326,6 +327,8 @@ static enum lc_err add_node(struct lc_trace_defs *d, struct lc_lookup *table,
         r.name = t->names[raw.ref];
     } else if (raw.kind == LC_RAW_CUT) {
         r.name = "...";
+    } else if (node->sampled && raw.ref == LC_NONE) {
+        r.name = lc_raw_sampled_name(raw.offset);
     } else {
         return damaged("the call tree");
     }
@@ -340,6 +343,14 @@ static enum lc_err add_tree(struct lc_trace_defs *d, const struct tree_source *t
         err = add_node(d, &table, t, i);
     if (err == LC_OK)
         d->n_nodes = t->n_nodes;
+    for (size_t i = d->n_nodes; i-- > 0;) { /* parents come before their children */
+        struct lc_state_node raw;
+        memcpy(&raw, &t->nodes[i], sizeof(raw));
+        if (raw.kind == LC_RAW_SAMPLED)
+            d->nodes[i].holds_samples = true;
+        if (raw.parent != LC_NONE && d->nodes[i].holds_samples)
+            d->nodes[raw.parent].holds_samples = true;
+    }
     lc_lookup_free(&table);
     return err;
 }

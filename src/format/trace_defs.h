@@ -28,11 +28,13 @@
 #include "format/state.h"
 
 struct lc_trace_node {
-    uint32_t parent; /* LC_NONE: root */
-    uint32_t region; /* LC_NONE for the root above `main` */
-    uint32_t depth;  /* regions on the way from the root, itself included */
-    uint32_t kind;   /* enum lc_raw_kind */
-    bool in_region;  /* a region of the user, or below one */
+    uint32_t parent;    /* LC_NONE: root */
+    uint32_t region;    /* LC_NONE for the root above `main` */
+    uint32_t depth;     /* regions on the way from the root, itself included */
+    uint32_t kind;      /* enum lc_raw_kind */
+    bool in_region;     /* a region of the user, or below one */
+    bool sampled;       /* found by samples below an exact node */
+    bool holds_samples; /* that, or a node around one: samples refer to it */
 };
 
 struct lc_trace_site { /* a place in the function of the node's parent from which it was called */
@@ -44,8 +46,9 @@ struct lc_trace_site { /* a place in the function of the node's parent from whic
 #define LC_TRACE_PHASE 0x80000000u
 
 struct lc_trace_region {
-    uint32_t kind, flags; /* enum lc_raw_kind, LC_RAW_NODE_MAIN */
-    const char *name;     /* MPI, REGION; "" */
+    /* enum lc_raw_kind, LC_RAW_NODE_MAIN; SAMPLED: a function, or with a name what is none */
+    uint32_t kind, flags;
+    const char *name; /* MPI, REGION; "" */
     const char *module, *build_id;
     uint64_t offset;
 };

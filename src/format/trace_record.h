@@ -85,10 +85,18 @@ enum lc_rec_kind {
     LC_REC_OMP_SWITCH,   /* T; K; N: the thread goes on with a task */
     LC_REC_OMP_DONE,     /* T; K: it is complete */
     LC_REC_WINDOW,       /* T; number, from 1: a stretch begins; it ends with LC_REC_OFF */
+    /* T; N | enum lc_rec_generator << 32: a sample of the code between two events, before the
+     * second of them */
+    LC_REC_SAMPLE,
     LC_REC_KINDS
 };
 
 enum lc_rec_lock { LC_REC_LOCK_ACQUIRE, LC_REC_LOCK_RELEASE };
+
+/* What took a sample: a clock of the thread's time on the processor whose period is that of the
+ * run (struct lc_def_process) times 2 to the power of this number, or the scheduler: the thread has
+ * left the processor, in the node that says so, or has come back, in another node. */
+enum lc_rec_generator { LC_REC_CLOCK, LC_REC_CLOCK_LAST = 6, LC_REC_SCHEDULER, LC_REC_GENERATORS };
 
 /* The second half of LC_REC_IO_OPEN: OTF2_IoAccessMode | OTF2_IoCreationFlag << 8 |
  * OTF2_IoStatusFlag << 20. */
@@ -199,6 +207,7 @@ static inline unsigned lc_rec_words(enum lc_rec_kind kind) {
         [LC_REC_OMP_TEAM] = 2,    [LC_REC_OMP_IN] = 1,      [LC_REC_OMP_OUT] = 1,
         [LC_REC_OMP_ACQUIRE] = 2, [LC_REC_OMP_RELEASE] = 2, [LC_REC_OMP_CREATE] = 2,
         [LC_REC_OMP_SWITCH] = 2,  [LC_REC_OMP_DONE] = 1,    [LC_REC_WINDOW] = 1,
+        [LC_REC_SAMPLE] = 1,
     };
     return (unsigned)kind > 0 && (unsigned)kind < LC_REC_KINDS ? 1u + more[kind] : 0;
 }

@@ -288,6 +288,7 @@ struct walk {
     const struct lc_trace_defs *d;
     visitor *visit;
     void *what;
+    bool contexts; /* of all nodes; else of those that hold samples */
     struct lc_strbuf key, payload;
     uint64_t (*hashes)[2], *only_sites;
 };
@@ -341,6 +342,11 @@ static enum lc_err context_hashes(const struct lc_trace_defs *d, uint64_t (**has
     return LC_OK;
 }
 
+static bool is_context(const struct walk *w, uint32_t i) {
+    const struct lc_trace_node *node = &w->d->nodes[i];
+    return node->region != LC_NONE && (w->contexts || node->holds_samples);
+}
+
 static bool describe(struct walk *w, enum lc_union_type type, uint32_t i) {
     const struct lc_trace_defs *d = w->d;
     lc_strbuf_clear(&w->key);
@@ -372,9 +378,10 @@ static bool describe(struct walk *w, enum lc_union_type type, uint32_t i) {
         return known;
     }
     case LC_UNION_SITE:
-        if (known_site(d, &d->sites[i]))
-            site_key(d, &d->sites[i], &w->key);
-        return known_site(d, &d->sites[i]);
+        if (w->contexts || !known_site(d, &d->sites[i])) /* places are in contexts */
+            return false;
+        site_key(d, &d->sites[i], &w->key);
+        return true;
     case LC_UNION_WIN:
         if (d->wins[i].known)
             win_key(d, i, &w->key, &w->payload);
@@ -383,9 +390,10 @@ static bool describe(struct walk *w, enum lc_union_type type, uint32_t i) {
         put(&w->key, d->groups[i].world, (size_t)d->groups[i].n * 4);
         return d->groups[i].world != NULL;
     default:
-        if (d->nodes[i].region != LC_NONE)
-            context_entry(w, i, &w->key, &w->payload);
-        return d->nodes[i].region != LC_NONE;
+        if (!is_context(w, i))
+            return false;
+        context_entry(w, i, &w->key, &w->payload);
+        return true;
     }
 }
 
@@ -402,13 +410,12 @@ static size_t local_count(const struct lc_trace_defs *d, enum lc_union_type type
 
 static enum lc_err for_each(const struct lc_trace_defs *d, bool contexts, visitor *visit,
                             void *what) {
-    struct walk w = {.d = d, .visit = visit, .what = what};
-    enum lc_err err = contexts ? context_hashes(d, &w.hashes) : LC_OK;
-    if (err == LC_OK && contexts)
+    struct walk w = {.d = d, .visit = visit, .what = what, .contexts = contexts};
+    enum lc_err err = context_hashes(d, &w.hashes);
+    if (err == LC_OK)
         err = only_sites(d, &w.only_sites);
-    uint32_t left_out = contexts ? LC_UNION_SITE : LC_UNION_CONTEXT; /* places are in contexts */
     for (uint32_t type = 0; err == LC_OK && type < LC_UNION_TYPES; type++)
-        for (uint32_t i = 0; type != left_out && err == LC_OK && i < local_count(d, type); i++)
+        for (uint32_t i = 0; err == LC_OK && i < local_count(d, type); i++)
             if (describe(&w, type, i))
                 err = visit(what, type, i, &w.key, &w.payload);
     free(w.hashes);
@@ -454,8 +461,9 @@ static enum lc_err visit_map(void *what, enum lc_union_type type, uint32_t numbe
 
 enum lc_err lc_union_map(const struct lc_union *u, struct lc_trace_defs *defs, bool contexts) {
     for (uint32_t type = 0; type < LC_UNION_TYPES; type++) {
-        bool mapped = type != LC_UNION_SITE && (contexts || type != LC_UNION_CONTEXT);
-        size_t n = mapped ? local_count(defs, type) : 0;
+        bool none = type == LC_UNION_SITE ||
+                    (type == LC_UNION_CONTEXT && lc_union_count(u, LC_UNION_CONTEXT) == 0);
+        size_t n = none ? 0 : local_count(defs, type);
         defs->n_maps[type] = n;
         defs->maps[type] = lc_arena_take(&defs->arena, n * 4 + 4);
         if (!defs->maps[type])

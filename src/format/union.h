@@ -28,8 +28,8 @@ struct lc_union {
     size_t first[LC_UNION_TYPES + 1]; /* entries of a type: [first[t], first[t + 1]) */
 };
 
-/* What one rank knows; with `contexts` its call paths, too. Errors: LC_ERR_NOMEM; lc_union_free
- * frees what is there, then, too. */
+/* What one rank knows; with `contexts` all its call paths, else those that samples refer to.
+ * Errors: LC_ERR_NOMEM; lc_union_free frees what is there, then, too. */
 enum lc_err lc_union_of_rank(struct lc_union *u, const struct lc_trace_defs *defs, bool contexts);
 /* Puts copies of the other's entries into u. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_union_merge(struct lc_union *u, const struct lc_union *other);

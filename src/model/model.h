@@ -50,6 +50,8 @@ struct lc_metric {
     char *descr;   /* one sentence: the definition */
 };
 
+#define LC_MODEL_SAMPLED "sampling" /* paradigm of regions that samples found */
+
 struct lc_region {
     char *name; /* demangled */
     char *mangled;

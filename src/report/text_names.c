@@ -31,7 +31,7 @@ static void put_label(const struct lc_text *text, uint32_t path, enum shown_as h
     const struct lc_region *region = &model->regions[model->cnodes[own->first_cnode].region];
     bool function =
         !own->folded && (strcmp(region->paradigm, "compiler") == 0 ||
-                         (strcmp(region->paradigm, "sampling") == 0 && own->name[0] != '('));
+                         (strcmp(region->paradigm, LC_MODEL_SAMPLED) == 0 && own->name[0] != '('));
     bool code = function && !text->full && how != WHOLE;
     struct lc_strbuf name = {0}, printable = {0};
     if (code && how == WITH_PARAMETERS)

@@ -145,12 +145,12 @@ const char *lc_purpose_of(const char *function) {
 
 /* What samples found that is no function: "(off CPU)", "(kernel)", "(preempted)". */
 static bool is_state(const struct lc_region *region) {
-    return region->name[0] == '(' && strcmp(region->paradigm, "sampling") == 0;
+    return region->name[0] == '(' && strcmp(region->paradigm, LC_MODEL_SAMPLED) == 0;
 }
 
 static bool is_c_library(const struct lc_region *region) {
     const char *slash = strrchr(region->module, '/');
-    return (strcmp(region->paradigm, "sampling") == 0 ||
+    return (strcmp(region->paradigm, LC_MODEL_SAMPLED) == 0 ||
             strcmp(region->paradigm, "compiler") == 0) &&
            lc_c_library(slash != NULL ? slash + 1 : region->module);
 }

@@ -62,7 +62,7 @@ static enum lc_err region_named(struct builder *b, const char *name, const char 
 }
 
 static char *paradigm_of(const struct lc_raw_node *node) {
-    return (char *)(uintptr_t)(node->kind == LC_RAW_SAMPLED ? LC_TREE_SAMPLED : "compiler");
+    return (char *)(uintptr_t)(node->kind == LC_RAW_SAMPLED ? LC_MODEL_SAMPLED : "compiler");
 }
 
 static enum lc_err region_of_frame(struct builder *b, const struct lc_raw_node *node,
@@ -104,21 +104,6 @@ static bool is_inside_openmp(const struct builder *b, const struct lc_raw_node *
            lc_omp_is_outlined(b->model->regions[region].name);
 }
 
-static const char *special_name(uint64_t what) {
-    switch (what) {
-    case LC_RAW_OFF_CPU:
-        return "(off CPU)";
-    case LC_RAW_PREEMPTED:
-        return "(preempted)";
-    case LC_RAW_KERNEL:
-        return "(kernel)";
-    case LC_RAW_CALLERS:
-        return "...";
-    default:
-        return "(unresolved)";
-    }
-}
-
 /* As Score-P's profiles say it. */
 static const char *role_of(const char *mpi_function) {
     static const char *const names[LC_MPI_ROLES] = {
@@ -155,7 +140,7 @@ static enum lc_err region_of(struct builder *b, const struct lc_raw_node *node, 
     case LC_RAW_SAMPLED:
         if (node->ref != LC_NONE)
             return region_of_frame(b, node, id);
-        return region_named(b, special_name(node->offset), LC_TREE_SAMPLED, "function", id);
+        return region_named(b, lc_raw_sampled_name(node->offset), LC_MODEL_SAMPLED, "function", id);
     case LC_RAW_CUT:
         return region_named(b, "...", "unknown", "function", id);
     default:
@@ -262,8 +247,8 @@ static void link_again(struct builder *b) {
  * any, as what they are in. Parents come before children. */
 static enum lc_err join_small(struct builder *b) {
     uint32_t unresolved, n = (uint32_t)b->n_drafts;
-    LC_TRY(
-        region_named(b, special_name(LC_RAW_UNRESOLVED), LC_TREE_SAMPLED, "function", &unresolved));
+    LC_TRY(region_named(b, lc_raw_sampled_name(LC_RAW_UNRESOLVED), LC_MODEL_SAMPLED, "function",
+                        &unresolved));
     for (uint32_t i = n; i-- > 0;)
         if (b->drafts[i].sampled && b->drafts[i].parent != LC_NONE)
             b->drafts[b->drafts[i].parent].samples += b->drafts[i].samples;

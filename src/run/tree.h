@@ -31,7 +31,6 @@ struct lc_named_tree {
     struct lc_programs programs; /* `of`: by raw node, of programs only */
 };
 
-#define LC_TREE_SAMPLED "sampling"  /* paradigm of regions of sampled nodes */
 enum { LC_TREE_LEAST_SAMPLES = 4 }; /* fewer: joined to "(unresolved)"; standard error > 50 % */
 
 /* Adds regions and cnodes to `model`. samples: per raw node, those in the function itself; NULL:

@@ -216,7 +216,7 @@ static enum lc_err add_to_union(struct lc_union *u, const struct lc_trace_defs *
 
 struct recovery {
     const char *dir;
-    const struct lc_trace_options *options;
+    struct lc_trace_options *options;
     int *ranks;
     int n_ranks;
     struct lc_union u;
@@ -230,6 +230,8 @@ static enum lc_err recover_definitions(struct recovery *r) {
     for (int i = 0; i < r->n_ranks; i++) {
         struct lc_trace_rank rank = {0};
         enum lc_err err = lc_trace_rank_from_files(&rank, r->dir, r->ranks[i]);
+        if (err == LC_OK && rank.defs.process.contexts)
+            r->options->callpath = LC_TRACE_CONTEXT; /* as the run was started */
         if (err == LC_OK && !r->unified)
             err = add_to_union(&r->u, &rank.defs, r->options->callpath == LC_TRACE_CONTEXT);
         if (err == LC_OK && rank.defs.process.size > r->size)
@@ -246,13 +248,11 @@ static enum lc_err recover_definitions(struct recovery *r) {
 
 /* A run that ended well, but whose archive could not be finished: the definitions of all ranks are
  * there, and the events of those ranks that had written them. */
-static enum lc_err recover_union(struct recovery *r, struct lc_trace_options *options) {
+static enum lc_err recover_union(struct recovery *r) {
     enum lc_err err = read_union(&r->u, r->dir);
     r->unified = err == LC_OK;
     if (!r->unified)
         return err == LC_ERR_NOT_FOUND ? LC_OK : err;
-    if (lc_union_count(&r->u, LC_UNION_CONTEXT))
-        options->callpath = LC_TRACE_CONTEXT; /* as the other ranks */
     return LC_OK;
 }
 
@@ -296,7 +296,7 @@ enum lc_err lc_trace_recover(const char *dir, const struct lc_trace_options *opt
         return LC_OK;
     enum lc_err err = find_ranks(dir, &r.ranks, &r.n_ranks);
     if (err == LC_OK)
-        err = recover_union(&r, &own);
+        err = recover_union(&r);
     if (err == LC_OK)
         err = recover_definitions(&r);
     for (int i = 0; err == LC_OK && i < r.n_ranks; i++) {

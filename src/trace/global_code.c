@@ -21,7 +21,8 @@ static void write_function(struct lc_global *g, uint32_t i, const struct lc_unio
     uint32_t file = symbol.file ? lc_global_string(g, symbol.file) : OTF2_UNDEFINED_STRING;
     WRITE(g, Region(g->w, i, lc_global_string(g, symbol.name),
                     lc_global_string(g, symbol.linkage_name ? symbol.linkage_name : symbol.name),
-                    lc_global_string(g, ""), OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_COMPILER,
+                    lc_global_string(g, ""), OTF2_REGION_ROLE_FUNCTION,
+                    r->kind == LC_RAW_SAMPLED ? OTF2_PARADIGM_SAMPLING : OTF2_PARADIGM_COMPILER,
                     OTF2_REGION_FLAG_NONE, file, symbol.line, 0));
 }
 
@@ -59,12 +60,12 @@ static void write_regions(struct lc_global *g) {
             g->code = OTF2_ERROR_INVALID_DATA;
             return;
         }
-        if (r.kind == LC_RAW_FRAME) {
+        if (r.kind == LC_RAW_FRAME || (r.kind == LC_RAW_SAMPLED && *r.module)) {
             write_function(g, i, &r);
             continue;
         }
         bool mpi = r.kind == LC_RAW_MPI, user = r.kind == LC_RAW_REGION;
-        bool script = r.kind == LC_RAW_SCRIPT;
+        bool script = r.kind == LC_RAW_SCRIPT, sampled = r.kind == LC_RAW_SAMPLED;
         if (user && lc_omp_is_construct(r.name)) {
             write_construct(g, i, r.name);
             continue;
@@ -75,10 +76,11 @@ static void write_regions(struct lc_global *g) {
                         : user   ? OTF2_REGION_ROLE_CODE
                         : script ? OTF2_REGION_ROLE_FUNCTION
                                  : OTF2_REGION_ROLE_ARTIFICIAL,
-                        mpi      ? OTF2_PARADIGM_MPI
-                        : user   ? OTF2_PARADIGM_USER
-                        : script ? OTF2_PARADIGM_COMPILER
-                                 : OTF2_PARADIGM_MEASUREMENT_SYSTEM,
+                        mpi       ? OTF2_PARADIGM_MPI
+                        : user    ? OTF2_PARADIGM_USER
+                        : script  ? OTF2_PARADIGM_COMPILER
+                        : sampled ? OTF2_PARADIGM_SAMPLING
+                                  : OTF2_PARADIGM_MEASUREMENT_SYSTEM,
                         r.flags & LC_TRACE_PHASE ? OTF2_REGION_FLAG_PHASE : OTF2_REGION_FLAG_NONE,
                         mpi ? lc_global_string(g, "MPI") : OTF2_UNDEFINED_STRING, 0, 0));
     }
@@ -126,8 +128,22 @@ static void write_sites(struct lc_global *g) {
 
 #pragma GCC diagnostic pop
 
+/* What takes samples: clocks of the time on the processor, and the scheduler. */
+static void write_generators(struct lc_global *g) {
+    uint64_t period_ns = g->process->process.sample_period_ns;
+    if (period_ns == 0 || lc_union_count(g->u, LC_UNION_CONTEXT) == 0)
+        return;
+    for (uint32_t i = LC_REC_CLOCK; i <= LC_REC_CLOCK_LAST; i++)
+        WRITE(g, InterruptGenerator(g->w, i, lc_global_string(g, LC_SAMPLE_CLOCK),
+                                    OTF2_INTERRUPT_GENERATOR_MODE_TIME, OTF2_BASE_DECIMAL, -9,
+                                    period_ns << i));
+    WRITE(g, InterruptGenerator(g->w, LC_REC_SCHEDULER, lc_global_string(g, LC_SAMPLE_SCHEDULER),
+                                OTF2_INTERRUPT_GENERATOR_MODE_COUNT, OTF2_BASE_DECIMAL, 0, 1));
+}
+
 void lc_global_code(struct lc_global *g) {
     write_regions(g);
     write_contexts(g);
+    write_generators(g);
     write_sites(g);
 }

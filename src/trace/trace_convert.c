@@ -61,6 +61,7 @@ static enum lc_err change_frames(struct lc_trace_conversion *s, size_t n, size_t
             same = 1;
         }
     }
+    lc_convert_samples(s);
     lc_convert_move_to(s, time);
     for (size_t i = same; i < n; i++) {
         if (lc_convert_is_recorded(s, i, false) && s->c->callpath == LC_TRACE_ENTER)
@@ -113,6 +114,7 @@ static void end_region(struct lc_trace_conversion *s, uint64_t time) {
     }
     while (s->depth > at_region)
         lc_convert_pop(s);
+    lc_convert_samples(s);
     lc_convert_move_to(s, time);
     lc_convert_pop(s);
 }
@@ -128,6 +130,7 @@ static void finish_call(struct lc_trace_conversion *s, uint64_t time) {
 static void close_all(struct lc_trace_conversion *s, uint64_t time) {
     if (!s->started)
         return;
+    lc_convert_samples(s);
     if (s->call_node !=
         LC_NONE) { /* cut off within a call: what it completed is not known to be complete */
         s->coll[0] = s->handle = s->rma_coll[0] = 0;
@@ -202,6 +205,18 @@ static bool sound(const struct lc_trace_conversion *s, enum lc_rec_kind kind,
     return mapped(s->d, (enum lc_union_type)(refers[kind] - 1), number);
 }
 
+/* Between two events: the frames that ended before it are known with the second of them. */
+static enum lc_err keep_sample(struct lc_trace_conversion *s, const uint64_t *words) {
+    uint32_t node = (uint32_t)words[1], generator = (uint32_t)(words[1] >> 32);
+    if (node >= s->d->n_nodes || generator >= LC_REC_GENERATORS || s->call_node != LC_NONE) {
+        s->c->n_bad++;
+        return LC_OK;
+    }
+    LC_TRY(lc_grow(&s->samples, &s->cap_samples, s->n_samples + 1, sizeof(*s->samples)));
+    s->samples[s->n_samples++] = (struct lc_open_sample){lc_rec_payload(words[0]), node, generator};
+    return LC_OK;
+}
+
 static enum lc_err record(struct lc_trace_conversion *s, const uint64_t *words) {
     enum lc_rec_kind kind = lc_rec_kind_of(words[0]);
     if (!sound(s, kind, words)) {
@@ -209,6 +224,8 @@ static enum lc_err record(struct lc_trace_conversion *s, const uint64_t *words) 
         return LC_OK;
     }
     switch (kind) {
+    case LC_REC_SAMPLE:
+        return keep_sample(s, words);
     case LC_REC_CALL:
         return begin_call(s, words);
     case LC_REC_EXIT:
@@ -224,6 +241,7 @@ static enum lc_err record(struct lc_trace_conversion *s, const uint64_t *words) 
     case LC_REC_OFF:
     case LC_REC_FLUSH:
     case LC_REC_WINDOW:
+        lc_convert_samples(s);
         if (kind == LC_REC_WINDOW)
             s->window = (uint32_t)words[1];
         if (s->started)
@@ -284,6 +302,7 @@ enum lc_err lc_convert_run(struct lc_convert *c) {
     free(s.done);
     free(s.icolls);
     free(s.rmas);
+    free(s.samples);
     free(s.dropped);
     if (s.attributes != NULL)
         OTF2_AttributeList_Delete(s.attributes);

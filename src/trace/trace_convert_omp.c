@@ -212,6 +212,10 @@ enum lc_err lc_convert_omp(struct lc_trace_conversion *s, const uint64_t *words)
         s->c->n_bad++;
         return LC_OK;
     }
+    if (s->n_samples > 0) {
+        close_callers(s);
+        lc_convert_samples(s);
+    }
     switch (kind) {
     case LC_REC_OMP_FORK:
         return fork_team(s, time, (uint32_t)words[1]);

@@ -28,6 +28,47 @@ static bool visible(const struct lc_trace_conversion *s, uint32_t node) {
            !(s->c->hidden && s->c->hidden[region]);
 }
 
+/* The node around that is shown: not filtered, and known when all ranks brought their definitions
+ * together; LC_NONE: there is none. */
+static uint32_t shown_context(const struct lc_trace_conversion *s, uint32_t node) {
+    const struct lc_trace_defs *d = s->d;
+    for (; node != LC_NONE && d->nodes[node].region != LC_NONE; node = d->nodes[node].parent)
+        if (visible(s, node) && node < d->n_maps[LC_UNION_CONTEXT] &&
+            d->maps[LC_UNION_CONTEXT][node] != LC_NONE)
+            return node;
+    return LC_NONE;
+}
+
+/* As OTF2 wants it: regions entered since the context before, and one. */
+static uint32_t distance_from(const struct lc_trace_defs *d, uint32_t before, uint32_t node) {
+    uint32_t entered = 0;
+    while (node != before && d->nodes[node].depth > 0) {
+        if (before != LC_NONE && d->nodes[before].depth >= d->nodes[node].depth) {
+            before = d->nodes[before].parent;
+        } else {
+            node = d->nodes[node].parent;
+            entered++;
+        }
+    }
+    return entered + 1;
+}
+
+void lc_convert_samples(struct lc_trace_conversion *s) {
+    uint32_t before = s->depth > 0 ? s->stack[s->depth - 1].node : LC_NONE;
+    for (size_t i = 0; s->started && i < s->n_samples; i++) {
+        const struct lc_open_sample *sample = &s->samples[i];
+        uint32_t node = shown_context(s, sample->node);
+        if (node == LC_NONE)
+            continue;
+        lc_convert_move_to(s, lc_convert_time(s, sample->ticks));
+        lc_convert_note(s, OTF2_EvtWriter_CallingContextSample(s->w, NULL, s->now, node,
+                                                               distance_from(s->d, before, node),
+                                                               sample->generator));
+        before = node;
+    }
+    s->n_samples = 0;
+}
+
 void lc_convert_enter(struct lc_trace_conversion *s, uint32_t node, uint32_t distance) {
     if (!visible(s, node))
         return;

@@ -33,6 +33,11 @@ struct lc_convert_frame {
     uint64_t task;
 };
 
+struct lc_open_sample { /* of the code since the last event */
+    uint64_t ticks;
+    uint32_t node, generator;
+};
+
 struct lc_trace_conversion {
     struct lc_convert *c;
     OTF2_EvtWriter *w;
@@ -54,7 +59,9 @@ struct lc_trace_conversion {
     size_t n_icolls, cap_icolls;
     struct lc_open_rma *rmas;
     size_t n_rmas, cap_rmas;
-    uint64_t next_rma; /* matching number */
+    uint64_t next_rma;              /* matching number */
+    struct lc_open_sample *samples; /* until it is known which frames have ended before them */
+    size_t n_samples, cap_samples;
     uint64_t *dropped; /* requests that the filter leaves out, ascending */
     size_t n_dropped, cap_dropped;
     size_t next_child;
@@ -73,6 +80,8 @@ uint64_t lc_convert_time(struct lc_trace_conversion *s, uint64_t ticks);
 /* Later events happen at `time`. Threads that this one is taken to have created are written at the
  * time they were first seen. */
 void lc_convert_move_to(struct lc_trace_conversion *s, uint64_t time);
+/* Writes the samples since the last event, now that the stack is that of the code between both. */
+void lc_convert_samples(struct lc_trace_conversion *s);
 /* The life of a thread of the runtime begins. */
 void lc_convert_start(struct lc_trace_conversion *s, uint64_t time);
 /* Enter of a node, now. `distance`: as OTF2 wants it of calling contexts, 2: only the

@@ -3,8 +3,11 @@
  * sim_work; a sample falls into it whenever its period is over, to the nanosecond. */
 #include "sim_samples.h"
 
+#include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -122,6 +125,25 @@ static void write_sample(struct event *event, const struct sim_place *place) {
     end(&w);
 }
 
+/* The truth for tests, in the file $SIM_SAMPLES.RANK: time, period, address in the program. */
+static void log_sample(const struct event *event, const struct sim_place *place) {
+    static FILE *file;
+    const char *name = getenv("SIM_SAMPLES");
+    char path[4096];
+    Dl_info info;
+    if (name == NULL || dladdr((void *)(uintptr_t)place->ip, &info) == 0)
+        return;
+    snprintf(path, sizeof path, "%s.%d", name, sim_self()->rank);
+    if (file == NULL)
+        file = fopen(path, "w");
+    if (file == NULL)
+        return;
+    fprintf(file, "%llu %llu %llx\n", (unsigned long long)sim_samples_time(),
+            (unsigned long long)event->attr.sample_period,
+            (unsigned long long)(place->ip - (uint64_t)(uintptr_t)info.dli_fbase));
+    fflush(file);
+}
+
 static void write_switch(uint16_t misc) {
     struct writer w;
     for (int i = 0; i < n_events; i++)
@@ -159,6 +181,7 @@ void sim_samples_worked(uint64_t ns, const struct sim_place *place) {
         if (event->left_ns == 0) {
             event->left_ns = event->attr.sample_period;
             write_sample(event, place);
+            log_sample(event, place);
         }
     }
 }

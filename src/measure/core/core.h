@@ -120,7 +120,8 @@ struct lc_core {
     struct lc_path_counts counts; /* of threads that ended */
     uint64_t n_switches;
     int required_level, provided_level;
-    uint64_t init_ticks; /* end of MPI_Init; without MPI: start of the process */
+    uint64_t init_ticks;       /* end of MPI_Init; without MPI: start of the process */
+    uint64_t sample_period_ns; /* of samples of the code between events; 0: none are taken */
     struct lc_stub *stub;
     _Atomic uint64_t n_lost;
 };

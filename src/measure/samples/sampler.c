@@ -23,6 +23,7 @@
 #include "measure/samples/switch_rate.h"
 #include "measure/samples/timer_ring.h"
 #include "measure/core/state_write.h"
+#include "measure/trace/trace_put.h"
 
 enum {
     SLOWER = 64,          /* the second ring: that many fewer samples */
@@ -74,6 +75,10 @@ struct lc_sampler {
     struct place places[PLACES];
     uint32_t n_places;
     struct lc_sample_scratch scratch;
+    struct lc_trace_stream *trace;   /* of the time that is looked at; NULL: it is not recorded */
+    uint64_t begin_ticks, end_ticks; /* of that time, where it is */
+    uint64_t now_ticks, now_ns;      /* the same instant on both clocks */
+    double ns_per_tick;
     uint32_t self;   /* node for the samples of the exact node itself */
     uint64_t random; /* xorshift */
 };
@@ -83,7 +88,6 @@ static const uint64_t *const nothing = &zero;
 /* The heads of rings, [THREADS]: a child of fork finds NULL, as the kernel gives it no ring. NULL:
  * there is no such memory, nothing is sampled. */
 static const uint64_t **heads;
-static uint64_t period_ns;
 static _Atomic uint32_t n_started;
 /* --sample was given, or a scenario names functions. Else nothing is sampled in teams of OpenMP:
  * their waiting is made of differences of a few microseconds, which reading samples would blur. */
@@ -117,7 +121,7 @@ static void start(struct lc_stub *stub) {
         return;
     heads = memory;
     by_timer = choice.timer;
-    period_ns = lc_perf_period_ns(choice.rate);
+    lc_core.sample_period_ns = lc_perf_period_ns(choice.rate);
 }
 
 /* A filter of the program's own may kill it for a system call that it does not expect. */
@@ -158,8 +162,9 @@ static bool open_fast(struct lc_sampler *s, uint64_t period, uint32_t stack_byte
 
 /* Without them long times lose their end, and time off the processor its function. */
 static void open_others(struct lc_sampler *s, uint32_t stack_bytes) {
-    const struct lc_perf_wanted slow = {
-        .period_ns = period_ns * SLOWER, .stack_bytes = stack_bytes, .timer = by_timer};
+    const struct lc_perf_wanted slow = {.period_ns = lc_core.sample_period_ns * SLOWER,
+                                        .stack_bytes = stack_bytes,
+                                        .timer = by_timer};
     const struct lc_perf_wanted leaving = {.stack_bytes = stack_bytes};
     lc_perf_ring_open(&s->slow, &slow, SLOW_BYTES);
     if (!by_timer)
@@ -179,7 +184,7 @@ static enum lc_err make(struct lc_thread *t) {
 
 static void begin(struct lc_thread *t) {
     none(t);
-    if (period_ns == 0 || filters_calls())
+    if (lc_core.sample_period_ns == 0 || filters_calls())
         return;
     uint32_t number = atomic_fetch_add_explicit(&n_started, 1, memory_order_relaxed);
     uint32_t stack_bytes = lc_perf_copies_stack() ? STACK_FIRST : 0;
@@ -188,7 +193,7 @@ static void begin(struct lc_thread *t) {
     struct lc_sampler *s = calloc(1, sizeof *s);
     if (s != NULL)
         s->number = number;
-    if (s == NULL || !open_fast(s, period_ns, stack_bytes, RING_FIRST)) {
+    if (s == NULL || !open_fast(s, lc_core.sample_period_ns, stack_bytes, RING_FIRST)) {
         free(s);
         return;
     }
@@ -201,7 +206,7 @@ static void begin(struct lc_thread *t) {
 
 static uint64_t least_period(const struct lc_thread *t, const struct lc_sampler *s) {
     uint64_t periods = s->switches.high ? PERIODS_SWITCHING : 1;
-    return period_ns * (periods > t->samples_rarer ? periods : t->samples_rarer);
+    return lc_core.sample_period_ns * (periods > t->samples_rarer ? periods : t->samples_rarer);
 }
 
 static void fit_budget(struct lc_thread *t) {
@@ -226,7 +231,7 @@ static bool fit_ring(struct lc_sampler *s, uint64_t least, uint64_t *period, uin
         return false;
     uint64_t other = s->how_often > 0 ? *period * 2 : *period / 2;
     s->how_often = 0;
-    if (other < least || other > period_ns * PERIODS_MOST)
+    if (other < least || other > lc_core.sample_period_ns * PERIODS_MOST)
         return false;
     *period = other;
     return true;
@@ -390,8 +395,53 @@ static uint32_t node_of(struct lc_thread *t, struct lc_sampler *s, uint32_t at,
     return node;
 }
 
-static void take_sample(struct lc_thread *t, struct lc_sampler *s, uint32_t at, uint64_t weight) {
+static double measured_ns_per_tick(void) {
+    uint64_t ticks = lc_ticks(), ns = lc_monotonic_raw_ns();
+    return ticks > lc_timer.base_ticks && ns > lc_timer.base_ns
+               ? (double)(ns - lc_timer.base_ns) / (double)(ticks - lc_timer.base_ticks)
+               : 1.0;
+}
+
+/* Samples in [t->last_ticks, end_ticks) are to be recorded, where events are. */
+static void begin_recording(const struct lc_thread *t, struct lc_sampler *s, uint32_t mode,
+                            uint64_t end_ticks) {
+    bool wanted = (mode & LC_TRACE_RECORDING) == LC_TRACE_RECORDING && lc_tracing.samples;
+    s->trace = wanted ? t->trace : NULL;
+    if (s->trace == NULL)
+        return;
+    s->begin_ticks = t->last_ticks;
+    s->end_ticks = end_ticks;
+    s->now_ticks = lc_ticks();
+    s->now_ns = lc_monotonic_raw_ns();
+    s->ns_per_tick = measured_ns_per_tick();
+}
+
+/* What the ring tells of a time before now, to the trace. */
+static void record(const struct lc_sampler *s, uint32_t node, uint64_t time_ns,
+                   uint32_t generator) {
+    if (s->trace == NULL)
+        return;
+    double ago = s->now_ns > time_ns ? (double)(s->now_ns - time_ns) / s->ns_per_tick : 0;
+    uint64_t ticks = s->now_ticks - (uint64_t)ago;
+    ticks = ticks > s->begin_ticks ? ticks : s->begin_ticks;
+    ticks = ticks < s->end_ticks ? ticks : s->end_ticks;
+    lc_trace_put2(s->trace, lc_rec_word(LC_REC_SAMPLE, ticks - s->trace->base_ticks),
+                  node | (uint64_t)generator << 32);
+}
+
+/* Which clock: the thread's period is that of the run times a power of two. */
+static uint32_t clock_of(uint64_t period_ns) {
+    uint32_t generator = LC_REC_CLOCK;
+    for (uint64_t ns = lc_core.sample_period_ns;
+         ns * 2 <= period_ns && generator < LC_REC_CLOCK_LAST; ns *= 2)
+        generator++;
+    return generator;
+}
+
+static void take_sample(struct lc_thread *t, struct lc_sampler *s, uint32_t at, uint64_t weight,
+                        uint32_t generator) {
     struct place *p = place_of(s, node_of(t, s, at, &s->record));
+    record(s, p->node, s->record.time_ns, generator);
     s->n_samples++;
     p->count++;
     p->weight_ns += weight;
@@ -437,11 +487,14 @@ static void take_switch(struct lc_thread *t, struct lc_sampler *s, uint32_t at) 
         s->out_node = where_asleep(t, s, at, r->time_ns, r->kind == LC_PERF_OUT);
         if (r->kind == LC_PERF_PREEMPTED)
             s->out_node = lc_sample_special(at, LC_RAW_PREEMPTED);
+        record(s, s->out_node, r->time_ns, LC_REC_SCHEDULER);
         return;
     }
     uint64_t out_ns = s->out_ns > s->since_ns ? s->out_ns : s->since_ns;
     if (s->out_ns != 0 && r->time_ns > out_ns)
         add_off(s, s->out_node, r->time_ns - out_ns);
+    if (s->out_ns != 0)
+        record(s, at, r->time_ns, LC_REC_SCHEDULER);
     s->out_ns = 0;
 }
 
@@ -479,7 +532,7 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     s->self = lc_sample_special(at, LC_RAW_SELF);
     while (lc_perf_ring_next(&s->fast, head, &s->record)) {
         if (s->record.kind == LC_PERF_SAMPLE) {
-            take_sample(t, s, at, s->fast.period_ns);
+            take_sample(t, s, at, s->fast.period_ns, clock_of(s->period_ns));
             last_ns = s->record.time_ns;
         } else if (s->record.kind < LC_PERF_LOST) {
             take_switch(t, s, at);
@@ -491,7 +544,7 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
         head = head_of(&s->slow);
         while (lc_perf_ring_next(&s->slow, head, &s->record))
             if (s->record.kind == LC_PERF_SAMPLE && s->record.time_ns > last_ns)
-                take_sample(t, s, at, s->slow.period_ns);
+                take_sample(t, s, at, s->slow.period_ns, LC_REC_CLOCK_LAST);
     }
     end_of_look(s, at);
     done(&s->slow);
@@ -521,13 +574,6 @@ static double draw(struct lc_sampler *s) {
     s->random ^= s->random >> 7;
     s->random ^= s->random << 17;
     return (double)(s->random >> 11) * 0x1p-53;
-}
-
-static double measured_ns_per_tick(void) {
-    uint64_t ticks = lc_ticks(), ns = lc_monotonic_raw_ns();
-    return ticks > lc_timer.base_ticks && ns > lc_timer.base_ns
-               ? (double)(ns - lc_timer.base_ns) / (double)(ticks - lc_timer.base_ticks)
-               : 1.0;
 }
 
 /* Share of each place in `gap_ns`: time off the processor was measured, the rest goes by samples.
@@ -584,6 +630,7 @@ LC_COLD void lc_samples_gap(struct lc_call *call) {
         lc_samples_drop(t);
         return;
     }
+    begin_recording(t, t->sampler, call->mode, call->begin);
     collect(t, t->sampler, at);
     book(t, t->sampler);
     if (call->mode & LC_MODE_CLOCKS)
@@ -603,6 +650,7 @@ static bool look_at(struct lc_thread *t, uint32_t node) {
         return false;
     }
     uint64_t begin = lc_ticks();
+    begin_recording(t, t->sampler, atomic_load_explicit(&t->mode, memory_order_relaxed), begin);
     collect(t, t->sampler, node);
     book(t, t->sampler);
     adapt(t, t->sampler);

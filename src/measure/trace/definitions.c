@@ -79,17 +79,19 @@ void lc_trace_define_process(void) {
     lc_tracing.defined = true;
     area->rank = lc_core.rank;
     area->size = lc_core.size;
-    struct lc_def_process process = {.rank = lc_core.rank,
-                                     .size = lc_core.size,
-                                     .pid = getpid(),
-                                     .flavour = state->flavour,
-                                     .base_ticks = state->base_ticks,
-                                     .base_ns = state->base_ns,
-                                     .ns_per_tick = lc_timer.ns_per_tick,
-                                     .begin_realtime_ns = state->begin_realtime_ns,
-                                     .thread_level = (uint32_t)state->thread_level,
-                                     .sized = lc_tracing.min_bytes > 0 ||
-                                              lc_tracing.max_bytes < UINT64_MAX};
+    struct lc_def_process process = {
+        .rank = lc_core.rank,
+        .size = lc_core.size,
+        .pid = getpid(),
+        .flavour = state->flavour,
+        .base_ticks = state->base_ticks,
+        .base_ns = state->base_ns,
+        .ns_per_tick = lc_timer.ns_per_tick,
+        .begin_realtime_ns = state->begin_realtime_ns,
+        .thread_level = (uint32_t)state->thread_level,
+        .sized = lc_tracing.min_bytes > 0 || lc_tracing.max_bytes < UINT64_MAX,
+        .contexts = area->context,
+        .sample_period_ns = lc_tracing.samples ? lc_core.sample_period_ns : 0};
     struct lc_strbuf texts = {0};
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);

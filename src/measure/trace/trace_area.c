@@ -312,6 +312,7 @@ void lc_trace_start(void) {
     area->rank = area->size = -1;
     area->on_full_stop = on_full && strcmp(on_full, "stop") == 0;
     area->context = callpath && strcmp(callpath, "context") == 0;
+    lc_tracing.samples = callpath == NULL || strcmp(callpath, "none") != 0;
     lc_tracing.area = area;
     trace_stream_open(&area->defs, LC_TRACE_DEFS, area->base_ticks);
     atomic_thread_fence(memory_order_release);

@@ -41,6 +41,7 @@ struct lc_tracing {
     } * strings;
     size_t cap_strings;
     bool defined;                  /* the process */
+    bool samples;                  /* are recorded: not without call paths */
     uint64_t min_bytes, max_bytes; /* of messages that are recorded */
     bool windows;                  /* only windows are recorded (trace_window.h) */
     _Atomic uint32_t window;       /* number of the last one that was opened, 0: none was */

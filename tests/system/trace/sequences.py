@@ -1,7 +1,7 @@
 """Records of an archive per location, in a form that two archives of the same program have in common.
 
 sequences.py OURS GOLDEN   prints the differences; exit 1 if there are any beyond the known ones:
-  ProgramBegin/End (ours has none), MpiRequestTest (the golden archives were measured without them), create/destroy handle operations.
+  ProgramBegin/End (ours has none), MpiRequestTest and samples (the golden archives were measured without them), create/destroy handle operations.
 Definitions are compared where records refer to them: the golden archives define all MPI functions, and a topology of processes and threads.
 """
 import sys
@@ -9,7 +9,7 @@ import sys
 import otf2
 from otf2 import events as e
 
-KNOWN = (e.ProgramBegin, e.ProgramEnd, e.MpiRequestTest)
+KNOWN = (e.ProgramBegin, e.ProgramEnd, e.MpiRequestTest, e.CallingContextSample)
 
 
 class Numbers:

@@ -142,8 +142,12 @@ static inline void fake_new(struct fake_rank *f, int rank, int size) {
                                       .rank = rank,
                                       .size = size};
     fake_stream(f, &f->area->defs, LC_TRACE_DEFS);
-    struct lc_def_process process = {
-        .rank = rank, .size = size, .pid = 100 + rank, .base_ticks = FAKE_BASE, .ns_per_tick = 1};
+    struct lc_def_process process = {.rank = rank,
+                                     .size = size,
+                                     .pid = 100 + rank,
+                                     .base_ticks = FAKE_BASE,
+                                     .ns_per_tick = 1,
+                                     .sample_period_ns = 2000000};
     static const char texts[] = "node0\0/opt/app\0-x";
     fake_define(f, LC_DEF_PROCESS, &process, sizeof(process), texts, sizeof(texts));
 }

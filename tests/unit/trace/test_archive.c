@@ -27,6 +27,7 @@ static void line(OTF2_LocationRef location, OTF2_TimeStamp time, const char *for
 
 static char *region_names[64], *strings[256];
 static uint32_t comm_group[16];
+static char context_names[16][64], generator_names[16][64];
 
 static OTF2_CallbackCode def_string(void *d, OTF2_StringRef self, const char *text) {
     (void)d;
@@ -50,6 +51,37 @@ static OTF2_CallbackCode def_comm(void *d, OTF2_CommRef self, OTF2_StringRef nam
                                   OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags) {
     (void)d, (void)name, (void)parent, (void)flags;
     comm_group[self] = group;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode def_context(void *d, OTF2_CallingContextRef self, OTF2_RegionRef region,
+                                     OTF2_SourceCodeLocationRef place,
+                                     OTF2_CallingContextRef parent) {
+    (void)d, (void)place;
+    bool outer = parent == OTF2_UNDEFINED_CALLING_CONTEXT;
+    assert_true(self < 16 && (outer || parent < self));
+    snprintf(context_names[self], sizeof context_names[self], "%s%s%s",
+             outer ? "" : context_names[parent], outer ? "" : "/", region_names[region]);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode def_generator(void *d, OTF2_InterruptGeneratorRef self,
+                                       OTF2_StringRef name, OTF2_InterruptGeneratorMode mode,
+                                       OTF2_Base base, int64_t exponent, uint64_t period) {
+    (void)d;
+    assert_true(self < 16 && base == OTF2_BASE_DECIMAL);
+    snprintf(generator_names[self], sizeof generator_names[self], "%s, %llu%s", strings[name],
+             (unsigned long long)period, mode == OTF2_INTERRUPT_GENERATOR_MODE_TIME ? " ns" : "");
+    assert_int_equal(exponent, mode == OTF2_INTERRUPT_GENERATOR_MODE_TIME ? -9 : 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode evt_sample(OTF2_LocationRef l, OTF2_TimeStamp t, void *d,
+                                    OTF2_AttributeList *a, OTF2_CallingContextRef context,
+                                    uint32_t distance, OTF2_InterruptGeneratorRef generator) {
+    (void)d, (void)a;
+    line(l, t, "sample %s, distance %u, %s", context_names[context], distance,
+         generator_names[generator]);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -148,6 +180,7 @@ static void read_events(OTF2_Reader *reader) {
     OTF2_GlobalEvtReaderCallbacks_SetParameterStringCallback(callbacks, evt_parameter);
     OTF2_GlobalEvtReaderCallbacks_SetThreadCreateCallback(callbacks, evt_thread);
     OTF2_GlobalEvtReaderCallbacks_SetThreadBeginCallback(callbacks, evt_thread);
+    OTF2_GlobalEvtReaderCallbacks_SetCallingContextSampleCallback(callbacks, evt_sample);
     OTF2_Reader_RegisterGlobalEvtCallbacks(reader, events, callbacks, NULL);
     uint64_t n = 0;
     assert_int_equal(OTF2_Reader_ReadAllGlobalEvents(reader, events, &n), OTF2_SUCCESS);
@@ -167,6 +200,8 @@ static void read_archive(const char *dir) {
     OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks, def_region);
     OTF2_GlobalDefReaderCallbacks_SetCommCallback(callbacks, def_comm);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, def_location);
+    OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(callbacks, def_context);
+    OTF2_GlobalDefReaderCallbacks_SetInterruptGeneratorCallback(callbacks, def_generator);
     OTF2_Reader_RegisterGlobalDefCallbacks(reader, defs, callbacks, reader);
     uint64_t n = 0;
     n_locations = 0;
@@ -191,7 +226,10 @@ static void read_archive(const char *dir) {
 static void name_of(void *context, const char *module, const char *build_id, uint64_t offset,
                     bool is_main, struct lc_trace_symbol *out) {
     (void)context, (void)module, (void)build_id, (void)is_main;
-    out->name = offset == 0x100 ? "main" : offset == 0x200 ? "solve" : NULL;
+    out->name = offset == 0x100   ? "main"
+                : offset == 0x200 ? "solve"
+                : offset == 0x300 ? "kernel"
+                                  : NULL;
     out->file = "app.c";
     out->line = (uint32_t)offset;
 }
@@ -208,6 +246,7 @@ static const struct lc_trace_options options = {.patience_s = 5, .names = &names
  * Nodes are numbered differently on the ranks, as are the two communicators made during the run. */
 struct nodes {
     uint32_t main, solve, init, message, wait, allreduce;
+    uint32_t kernel, asleep; /* found by samples, below main */
 };
 
 static struct nodes make_nodes(struct fake_rank *f, int rank) {
@@ -221,6 +260,9 @@ static struct nodes make_nodes(struct fake_rank *f, int rank) {
     n.message =
         fake_node(f, n.solve, LC_RAW_MPI, fake_name(f, rank == 0 ? "MPI_Send" : "MPI_Irecv"), 0, 0);
     n.wait = fake_node(f, n.solve, LC_RAW_MPI, fake_name(f, "MPI_Wait"), 0, 0);
+    fake_node(f, n.main, LC_RAW_SAMPLED, LC_NONE, LC_RAW_SELF, 0);
+    n.kernel = fake_node(f, n.main, LC_RAW_SAMPLED, 0, 0x300, 0);
+    n.asleep = fake_node(f, n.kernel, LC_RAW_SAMPLED, LC_NONE, LC_RAW_OFF_CPU, 0);
     n.allreduce = fake_node(f, n.main, LC_RAW_MPI, fake_name(f, "MPI_Allreduce"), 0, 0);
     return n;
 }
@@ -246,9 +288,13 @@ static void make_rank(struct fake_rank *f, int rank) {
     FAKE(f, s, at(LC_REC_EXIT, 20));
     FAKE(f, s, at(LC_REC_PHASE, 25), 0);
     if (rank == 0) {
+        FAKE(f, s, at(LC_REC_SAMPLE, 30), on(n.kernel, LC_REC_CLOCK));
+        FAKE(f, s, at(LC_REC_SAMPLE, 40), on(n.main, LC_REC_CLOCK + 1));
         FAKE(f, s, at(LC_REC_CALL, 50), on(n.message, 1));
         FAKE(f, s, lc_rec_pair(LC_REC_SEND, twin, 1), 7, 4096);
-        FAKE(f, s, at(LC_REC_EXIT, 60));
+        FAKE(f, s, at(LC_REC_EXIT, 60)); /* the end of solve, too */
+        FAKE(f, s, at(LC_REC_SAMPLE, 62), on(n.asleep, LC_REC_SCHEDULER));
+        FAKE(f, s, at(LC_REC_SAMPLE, 66), on(n.main, LC_REC_SCHEDULER));
     } else {
         FAKE(f, s, at(LC_REC_CALL, 30), on(n.message, 1));
         FAKE(f, s, lc_rec_word(LC_REC_IRECV_POST, 1));
@@ -271,11 +317,16 @@ static void make_rank(struct fake_rank *f, int rank) {
 }
 
 enum {
-    EVENTS = 41
+    EVENTS = 45
 }; /* one more than lines of some kinds: begins of collectives, ends of threads */
 static const char expected[] =
     "0:0@0 enter main\n0:1@0 enter main\n0:0@10 enter MPI_Init\n0:1@10 enter MPI_Init\n"
-    "0:0@20 leave MPI_Init\n0:1@20 leave MPI_Init\n0:0@25 phase warm up\n0:1@25 phase warm up\n"
+    "0:0@20 leave MPI_Init\n0:0@30 sample main/kernel, distance 2, time on the processor, 2000000 "
+    "ns\n"
+    "0:0@40 sample main, distance 1, time on the processor, 4000000 ns\n"
+    "0:0@62 sample main/kernel/(off CPU), distance 3, scheduler, 1\n"
+    "0:0@66 sample main, distance 1, scheduler, 1\n0:1@20 leave MPI_Init\n0:0@25 phase warm "
+    "up\n0:1@25 phase warm up\n"
     "0:1@30 enter solve\n0:1@30 enter MPI_Irecv\n0:1@30 irecv request 1\n0:1@32 leave MPI_Irecv\n"
     "0:1@40 enter MPI_Wait\n0:0@50 enter solve\n0:0@50 enter MPI_Send\n"
     "0:0@50 send to 1 comm 3 tag 7 bytes 4096\n0:0@55 thread 1\n1:0@55 thread 1\n1:0@55 enter "
