@@ -1,5 +1,6 @@
 #include "analyze/archive_defs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,43 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef id, OTF2_StringRef
     raw->err = lc_defs_region(raw->defs, &region, &index);
     if (raw->err == LC_OK)
         raw->err = lc_idmap_put(&raw->defs->region_of, id, index);
+    return RAW_END(raw);
+}
+
+static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef id, OTF2_RegionRef region,
+                                    OTF2_SourceCodeLocationRef place,
+                                    OTF2_CallingContextRef parent) {
+    (void)place;
+    struct lc_def_raw *raw = user;
+    struct lc_defs *defs = raw->defs;
+    uint32_t r = lc_idmap_get(&defs->region_of, region);
+    if (r == LC_NONE)
+        return OTF2_CALLBACK_SUCCESS;
+    raw->err =
+        lc_grow(&defs->contexts, &defs->cap_contexts, defs->n_contexts + 1, sizeof *defs->contexts);
+    if (raw->err == LC_OK) {
+        defs->contexts[defs->n_contexts] =
+            (struct lc_def_context){lc_idmap_get(&defs->context_of, parent), r};
+        raw->err = lc_idmap_put(&defs->context_of, id, (uint32_t)defs->n_contexts++);
+    }
+    return RAW_END(raw);
+}
+
+static OTF2_CallbackCode on_generator(void *user, OTF2_InterruptGeneratorRef id,
+                                      OTF2_StringRef name, OTF2_InterruptGeneratorMode mode,
+                                      OTF2_Base base, int64_t exponent, uint64_t period) {
+    (void)mode;
+    struct lc_def_raw *raw = user;
+    struct lc_defs *defs = raw->defs;
+    double weight = (double)period * pow(base == OTF2_BASE_BINARY ? 2 : 10, (double)exponent);
+    raw->err = lc_grow(&defs->generators, &defs->cap_generators, defs->n_generators + 1,
+                       sizeof *defs->generators);
+    if (raw->err == LC_OK) {
+        defs->generators[defs->n_generators] = (struct lc_def_generator){
+            .weight = weight > 1e-30 && weight < 1e30 ? weight : 1,
+            .scheduler = strcmp(lc_defs_text(defs, name), LC_SAMPLE_SCHEDULER) == 0};
+        raw->err = lc_idmap_put(&defs->generator_of, id, (uint32_t)defs->n_generators++);
+    }
     return RAW_END(raw);
 }
 
@@ -282,6 +320,8 @@ static enum lc_err read_all(struct lc_def_raw *raw, OTF2_Reader *reader) {
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(callbacks, on_group_property);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks, on_location);
     OTF2_GlobalDefReaderCallbacks_SetRegionCallback(callbacks, on_region);
+    OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(callbacks, on_context);
+    OTF2_GlobalDefReaderCallbacks_SetInterruptGeneratorCallback(callbacks, on_generator);
     lc_defs_comm_callbacks(callbacks);
     OTF2_Reader_RegisterGlobalDefCallbacks(reader, def_reader, callbacks, raw);
     OTF2_GlobalDefReaderCallbacks_Delete(callbacks);

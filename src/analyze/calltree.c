@@ -107,7 +107,7 @@ static enum lc_err number(const struct lc_call_tree *all, struct lc_an_cnode *cn
         }
         uint32_t node = order[stack_next[depth]++].node;
         cnodes[next_id] =
-            (struct lc_an_cnode){stack_cnode[depth], all->nodes[node].region, next_id};
+            (struct lc_an_cnode){stack_cnode[depth], all->nodes[node].region, next_id, next_id};
         depth++;
         stack_node[depth] = node;
         stack_next[depth] = begin[node];

@@ -93,7 +93,7 @@ static void blame_interval(const struct lc_delay *delay, const struct lc_handed 
     if (to_code <= 0)
         return;
     for (uint64_t e = x->excess; e < x[1].excess; e++) {
-        if (of[delay->excess_cnode[e]] == 0)
+        if (of[delay->excess_cnode[e]] == 0 || delay->excess_ticks[e] <= 0)
             continue;
         struct cause *cause = &causes[of[delay->excess_cnode[e]] - 1];
         double cost =

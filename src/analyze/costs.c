@@ -67,6 +67,7 @@ const char *lc_cost_kind_name(enum lc_cost_kind kind) {
 enum lc_err lc_costs_new(struct lc_costs *costs, const struct lc_timelines *lines) {
     memset(costs, 0, sizeof *costs);
     costs->lines = lines;
+    LC_TRY(lc_alloc(&costs->excess, lines->trace->n_locs + 1, sizeof *costs->excess));
     return lc_alloc(&costs->rows, lines->trace->n_locs, sizeof *costs->rows);
 }
 
@@ -74,7 +75,11 @@ void lc_costs_free(struct lc_costs *costs) {
     for (size_t i = 0; costs->rows != NULL && i < costs->lines->trace->n_locs; i++)
         for (size_t k = 0; k < LC_COST_ROWS; k++)
             free(costs->rows[i][k]);
+    for (size_t i = 0; costs->excess != NULL && i < costs->lines->trace->n_locs; i++)
+        free(costs->excess[i]);
+    free(costs->excess);
     free(costs->rows);
+    costs->excess = NULL;
     costs->rows = NULL;
 }
 
@@ -85,6 +90,49 @@ enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric
     if (*row == NULL)
         LC_TRY(lc_alloc(row, costs->lines->lines[loc].n_cnodes, sizeof **row));
     (*row)[local_cnode] += ticks;
+    return LC_OK;
+}
+
+double lc_costs_of(const struct lc_costs *costs, size_t loc, enum lc_delay_model model,
+                   uint32_t local_cnode) {
+    double sum = 0;
+    for (int kind = 0; kind < LC_COST_KINDS; kind++)
+        for (int metric = LC_SHORT_TERM; metric <= LC_LONG_TERM; metric++) {
+            const double *row = costs->rows[loc][lc_cost_row((enum lc_cost_metric)metric, model,
+                                                             (enum lc_cost_kind)kind)];
+            sum += row != NULL ? row[local_cnode] : 0;
+        }
+    return sum;
+}
+
+/* sums[]: per exact call path, 0 before and after. */
+static void settle(double *row, const struct lc_timeline *line, const struct lc_an_cnode *cnodes,
+                   double (*sums)[2]) {
+    for (uint32_t k = 0; k < line->n_cnodes; k++) {
+        double *sum = sums[cnodes[line->cnodes[k]].exact];
+        sum[0] += row[k];
+        sum[1] += row[k] > 0 ? row[k] : 0;
+    }
+    for (uint32_t k = 0; k < line->n_cnodes; k++) {
+        const double *sum = sums[cnodes[line->cnodes[k]].exact];
+        if (sum[0] < sum[1])
+            row[k] = row[k] > 0 && sum[0] > 0 ? row[k] * (sum[0] / sum[1]) : 0;
+    }
+    for (uint32_t k = 0; k < line->n_cnodes; k++)
+        memset(sums[cnodes[line->cnodes[k]].exact], 0, sizeof *sums);
+}
+
+enum lc_err lc_costs_settle(struct lc_costs *costs) {
+    const struct lc_trace *trace = costs->lines->trace;
+    double(*sums)[2] = NULL;
+    if (!trace->sampled)
+        return LC_OK;
+    LC_TRY(lc_alloc(&sums, trace->n_cnodes + 1, sizeof *sums));
+    for (size_t l = 0; l < trace->n_locs; l++)
+        for (size_t r = 0; r < LC_COST_ROWS; r++)
+            if (costs->rows[l][r] != NULL)
+                settle(costs->rows[l][r], &costs->lines->lines[l], trace->cnodes, sums);
+    free(sums);
     return LC_OK;
 }
 

@@ -46,7 +46,10 @@ enum { LC_COST_ROWS = LC_COST_METRICS * LC_MODELS * LC_COST_KINDS };
 
 struct lc_costs {
     const struct lc_timelines *lines;
-    double *(*rows)[LC_COST_ROWS];           /* per location of this rank */
+    double *(*rows)[LC_COST_ROWS]; /* per location of this rank */
+    /* per location of this rank and call path of the trace: time by which the location was late,
+     * counted once however many have waited; NULL: never, or samples have divided nothing */
+    double **excess;
     struct lc_exact published[LC_COST_ROWS]; /* sums of rows that are in the results by now */
     uint32_t handles[LC_COST_ROWS];          /* in the results; LC_NONE: no metric of this trace */
     /* costs that ended at waiting without cause */
@@ -70,6 +73,13 @@ void lc_costs_free(struct lc_costs *costs);
 enum lc_err lc_costs_add(struct lc_costs *costs, size_t loc, enum lc_cost_metric metric,
                          enum lc_delay_model model, enum lc_cost_kind kind, uint32_t local_cnode,
                          double ticks);
+/* What a call path of a location costs by now, of all kinds. */
+double lc_costs_of(const struct lc_costs *costs, size_t loc, enum lc_delay_model model,
+                   uint32_t local_cnode);
+/* Costs of what samples found inside of an exact call path can be negative by chance, after all
+ * have been booked: these become 0, the others inside that much less; the sum stays.
+ * LC_ERR_NOMEM. */
+enum lc_err lc_costs_settle(struct lc_costs *costs);
 /* Index of a call path in the timeline, LC_NONE if the location never visits it. */
 uint32_t lc_costs_local(const struct lc_timeline *line, uint32_t cnode);
 

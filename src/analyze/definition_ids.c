@@ -13,10 +13,11 @@ const char *lc_defs_text(const struct lc_defs *defs, uint64_t id) {
 
 enum lc_err lc_defs_region(struct lc_defs *defs, const struct lc_an_region *region, uint32_t *id) {
     struct lc_trace *trace = defs->trace;
-    uint64_t hash = lc_hash_text(LC_HASH_BEGIN, region->name);
+    uint64_t hash = lc_hash_text(LC_HASH_BEGIN ^ region->sampled, region->name);
     uint32_t found;
     for (; (found = lc_idmap_get(&defs->name_of, hash)) != LC_NONE; hash++)
-        if (strcmp(trace->regions[found].name, region->name) == 0) {
+        if (trace->regions[found].sampled == region->sampled &&
+            strcmp(trace->regions[found].name, region->name) == 0) {
             *id = found;
             return LC_OK;
         }
@@ -35,6 +36,10 @@ void lc_defs_free(struct lc_defs *defs) {
     lc_idmap_free(&defs->window_of);
     lc_idmap_free(&defs->file_of);
     lc_idmap_free(&defs->group_of);
+    lc_idmap_free(&defs->context_of);
+    lc_idmap_free(&defs->generator_of);
+    free(defs->contexts);
+    free(defs->generators);
     free(defs->texts);
     free(defs->groups);
 }

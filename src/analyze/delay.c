@@ -1,5 +1,6 @@
 #include "analyze/delay.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,12 @@ struct measuring {
     struct lc_profile cause, waiting;
     int64_t cause_from, cause_release; /* window of `cause`, of location cause_location */
     uint32_t cause_location;
-    uint32_t *local; /* per call path of the trace: index in the timeline of cause_location */
+    /* per call path of the trace: index in the timeline of cause_location, LC_NONE: not there */
+    uint32_t *local;
+    struct exact_sums { /* per exact call path: with what samples found inside, of a window */
+        int64_t cause, waiting;
+        int64_t inside, passed; /* sum of the differences inside; of those that are booked */
+    } * exact;
     struct blame_reply *replies;
     uint32_t *reply_dest;
     size_t n_replies;
@@ -152,11 +158,16 @@ static enum lc_err book(struct lc_delay *delay, const struct lc_sync_interval *i
     return LC_OK;
 }
 
-/* P(d, [T*, u)): the same for all who wait for one release since one instant. */
-static void profile_cause(struct measuring *m, struct lc_timeline *line,
+/* P(d, [T*, u)): the same for all who wait for one release since one instant; false: it was
+ * known. */
+static bool profile_cause(struct measuring *m, struct lc_timeline *line,
                           const struct lc_sync_interval *x) {
     if (m->cause_location == x->cause && m->cause_from == x->from && m->cause_release == x->release)
-        return;
+        return false;
+    const struct lc_timeline *before = lc_timeline_of(m->delay->lines, m->cause_location);
+    for (uint32_t i = 0; m->cause_location != x->cause && before != NULL && i < before->n_cnodes;
+         i++)
+        m->local[before->cnodes[i]] = LC_NONE;
     if (m->cause_location != x->cause)
         for (uint32_t i = 0; i < line->n_cnodes; i++)
             m->local[line->cnodes[i]] = i;
@@ -165,26 +176,106 @@ static void profile_cause(struct measuring *m, struct lc_timeline *line,
     m->cause_location = x->cause;
     m->cause_from = x->from;
     m->cause_release = x->release;
+    return true;
+}
+
+static enum lc_err add_excess(struct lc_delay *delay, uint32_t local, int64_t ticks) {
+    LC_TRY(lc_reserve(&delay->excess_cnode, &delay->cap_excess, delay->n_excess + 1,
+                      sizeof *delay->excess_cnode));
+    LC_TRY(lc_reserve(&delay->excess_ticks, &delay->cap_excess_ticks, delay->n_excess + 1,
+                      sizeof *delay->excess_ticks));
+    delay->excess_cnode[delay->n_excess] = local;
+    delay->excess_ticks[delay->n_excess++] = ticks;
+    return LC_OK;
 }
 
 /* D[c] = max(P(d)[c] - P(r)[c], 0) */
 static enum lc_err difference(struct measuring *m, struct lc_sync_interval *x) {
-    struct lc_delay *delay = m->delay;
-    size_t need = delay->n_excess + m->cause.n_touched;
-    LC_TRY(lc_reserve(&delay->excess_cnode, &delay->cap_excess, need, sizeof *delay->excess_cnode));
-    LC_TRY(lc_reserve(&delay->excess_ticks, &delay->cap_excess_ticks, need,
-                      sizeof *delay->excess_ticks));
-    x->excess = delay->n_excess;
-    x->code = 0;
     for (uint32_t i = 0; i < m->cause.n_touched; i++) {
         uint32_t cnode = m->cause.touched[i];
         int64_t excess = m->cause.ticks[cnode] - m->waiting.ticks[cnode];
         if (excess <= 0)
             continue;
-        delay->excess_cnode[delay->n_excess] = m->local[cnode];
-        delay->excess_ticks[delay->n_excess++] = excess;
+        LC_TRY(add_excess(m->delay, m->local[cnode], excess));
         x->code += excess;
     }
+    return LC_OK;
+}
+
+/* What the waiting location did, and where: of the window of an interval. */
+struct waiting_part {
+    uint32_t cnode;
+    int64_t ticks;
+};
+
+static struct waiting_part waiting_part(const struct measuring *m, size_t i, bool own,
+                                        size_t first) {
+    if (own)
+        return (struct waiting_part){m->waiting.touched[i],
+                                     m->waiting.ticks[m->waiting.touched[i]]};
+    return (struct waiting_part){m->entries[first + i].cnode, m->entries[first + i].ticks};
+}
+
+/* The part of `cnode` in the excess of the exact call path around it. */
+static enum lc_err add_part(struct measuring *m, struct exact_sums *sums, uint32_t cnode,
+                            int64_t excess) {
+    double whole = (double)(sums->cause - sums->waiting), inside = (double)sums->inside;
+    if (sums->cause <= sums->waiting || excess == 0)
+        return LC_OK;
+    int64_t before = llround(whole * ((double)sums->passed / inside));
+    sums->passed += excess;
+    int64_t after = llround(whole * ((double)sums->passed / inside));
+    return before != after ? add_excess(m->delay, m->local[cnode], after - before) : LC_OK;
+}
+
+/* Where samples have divided call paths, D is that of the exact ones, as it is without samples.
+ * What is inside has parts of it by the differences there, of both signs: where one time between
+ * two events has more samples by chance another one has fewer, so that in the sum over many
+ * intervals what all locations do alike costs nothing (lc_costs_settle). */
+static enum lc_err difference_inside(struct measuring *m, struct lc_sync_interval *x, bool own,
+                                     size_t first, size_t n_waiting) {
+    const struct lc_an_cnode *cnodes = m->delay->lines->trace->cnodes;
+    enum lc_err err = LC_OK;
+    for (uint32_t i = 0; i < m->cause.n_touched; i++) {
+        uint32_t c = m->cause.touched[i];
+        m->exact[cnodes[c].exact].cause += m->cause.ticks[c];
+        m->exact[cnodes[c].exact].inside += m->cause.ticks[c];
+    }
+    for (size_t i = 0; i < n_waiting; i++) {
+        struct waiting_part w = waiting_part(m, i, own, first);
+        m->exact[cnodes[w.cnode].exact].waiting += w.ticks;
+        if (m->local[w.cnode] != LC_NONE)
+            m->exact[cnodes[w.cnode].exact].inside -= w.ticks;
+    }
+    for (uint32_t i = 0; i < m->cause.n_touched && err == LC_OK; i++) {
+        uint32_t c = m->cause.touched[i];
+        err = add_part(m, &m->exact[cnodes[c].exact], c, m->cause.ticks[c] - m->waiting.ticks[c]);
+    }
+    for (size_t i = 0; i < n_waiting && err == LC_OK; i++) {
+        struct waiting_part w = waiting_part(m, i, own, first);
+        if (m->local[w.cnode] != LC_NONE && !m->cause.is_touched[w.cnode])
+            err = add_part(m, &m->exact[cnodes[w.cnode].exact], w.cnode, -w.ticks);
+    }
+    for (uint32_t i = 0; i < m->cause.n_touched; i++) {
+        struct exact_sums *sums = &m->exact[cnodes[m->cause.touched[i]].exact];
+        x->code += sums->cause > sums->waiting ? sums->cause - sums->waiting : 0;
+        *sums = (struct exact_sums){0};
+    }
+    for (size_t i = 0; i < n_waiting; i++)
+        m->exact[cnodes[waiting_part(m, i, own, first).cnode].exact] = (struct exact_sums){0};
+    return err;
+}
+
+/* By how much the cause was late, once for all who waited: per exact call path. */
+static enum lc_err note_excess(struct measuring *m, const struct lc_sync_interval *x) {
+    const struct lc_trace *trace = m->delay->lines->trace;
+    const struct lc_timeline *line = lc_timeline_of(m->delay->lines, x->cause);
+    double **excess = &m->delay->costs->excess[line - m->delay->lines->lines];
+    if (*excess == NULL)
+        LC_TRY(lc_alloc(excess, trace->n_cnodes + 1, sizeof **excess));
+    for (uint64_t e = x->excess; e < m->delay->n_excess; e++)
+        (*excess)[trace->cnodes[line->cnodes[m->delay->excess_cnode[e]]].exact] +=
+            (double)m->delay->excess_ticks[e];
     return LC_OK;
 }
 
@@ -285,13 +376,20 @@ static enum lc_err measure(struct measuring *m, struct lc_sync_interval *x, size
     struct lc_delay *delay = m->delay;
     struct lc_timeline *line = lc_timeline_of(delay->lines, x->cause);
     struct lc_timeline *own = lc_timeline_of(delay->lines, x->waiting);
-    profile_cause(m, line, x);
+    bool first_wait = profile_cause(m, line, x);
     if (own != NULL)
         lc_profile_window(&m->waiting, own, x->from, x->start, false);
     else
         for (size_t i = m->first_entry[index]; i < m->first_entry[index + 1]; i++)
             m->waiting.ticks[m->entries[i].cnode] = m->entries[i].ticks;
-    enum lc_err err = difference(m, x);
+    size_t first = own != NULL ? 0 : m->first_entry[index];
+    size_t n = own != NULL ? m->waiting.n_touched : m->first_entry[index + 1] - first;
+    x->excess = delay->n_excess;
+    x->code = 0;
+    enum lc_err err =
+        m->exact == NULL ? difference(m, x) : difference_inside(m, x, own != NULL, first, n);
+    if (err == LC_OK && m->exact != NULL && first_wait)
+        err = note_excess(m, x);
     if (own != NULL)
         lc_profile_clear(&m->waiting);
     else
@@ -455,6 +553,9 @@ static enum lc_err prepare(struct measuring *m) {
     LC_TRY(lc_profile_new(&m->cause, n_cnodes));
     LC_TRY(lc_profile_new(&m->waiting, n_cnodes));
     LC_TRY(lc_alloc(&m->local, n_cnodes + 1, sizeof *m->local));
+    memset(m->local, 0xff, (n_cnodes + 1) * sizeof *m->local); /* LC_NONE */
+    if (m->delay->lines->trace->sampled)
+        LC_TRY(lc_alloc(&m->exact, n_cnodes + 1, sizeof *m->exact));
     LC_TRY(lc_alloc(&m->replies, (n < BATCH ? n : BATCH) + 1, sizeof *m->replies));
     LC_TRY(lc_alloc(&m->reply_dest, (n < BATCH ? n : BATCH) + 1, sizeof *m->reply_dest));
     return lc_alloc(&m->first_entry, BATCH + 2, sizeof *m->first_entry);
@@ -478,6 +579,7 @@ enum lc_err lc_delay_run(struct lc_delay *delay, const struct lc_timelines *line
     lc_profile_free(&m.cause);
     lc_profile_free(&m.waiting);
     free(m.local);
+    free(m.exact);
     free(m.replies);
     free(m.reply_dest);
     free(m.first_entry);

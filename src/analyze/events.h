@@ -186,7 +186,14 @@ enum lc_count {
 };
 extern const char *const lc_count_metrics[LC_COUNTS];
 
-struct lc_cell { /* of a location; metric LC_COUNTS: visits, LC_COUNTS + 1: exclusive time */
+enum lc_cell_metric { /* after enum lc_count */
+                      LC_CELL_VISITS = LC_COUNTS,
+                      LC_CELL_TIME, /* exclusive */
+                      LC_CELL_SAMPLES,
+                      LC_CELL_SAMPLED_NS, /* what they stand for */
+                      LC_CELL_SQUARES_US2 /* sum of the squares of that, each in us */
+};
+struct lc_cell { /* of a location; metric: enum lc_count, enum lc_cell_metric */
     uint32_t cnode, metric;
     int64_t value;
 };

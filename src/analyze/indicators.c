@@ -19,6 +19,13 @@ struct indicators {
     uint32_t n_partitions;
     int64_t length;      /* |G| */
     int64_t *life_total; /* per call path: L of all locations */
+    /* per exact call path, with what samples found inside: the path, L of all locations, the sum of
+     * what is more on the path inside than in the mean, and of one location L and two sums */
+    struct whole {
+        int64_t path, life_total;
+        double above;
+        int64_t life, passed, headroom;
+    } * whole;
     int64_t *
         impact; /* per call path: ticks and parts of the intra- and of the inter-partition impact */
     int64_t *present;       /* per call path and partition: time on the path */
@@ -62,6 +69,15 @@ static void profile_life(struct indicators *in, struct lc_timeline *line) {
     lc_profile_window(&in->life, line, from, to < in->path->upper ? to : in->path->upper, true);
 }
 
+static struct whole *whole_of(const struct indicators *in, uint32_t cnode) {
+    return &in->whole[in->trace->cnodes[cnode].exact];
+}
+
+/* `all` ticks cut in proportion to parts that add up to `sum`: what those up to `passed` get. */
+static int64_t passed_of(int64_t all, int64_t passed, int64_t sum) {
+    return passed == sum ? all : (int64_t)((double)all * ((double)passed / (double)sum));
+}
+
 static bool is_elsewhere(const struct indicators *in, uint32_t location, uint32_t cnode) {
     if (in->partition == NULL)
         return !in->visited[cnode];
@@ -69,7 +85,7 @@ static bool is_elsewhere(const struct indicators *in, uint32_t location, uint32_
 }
 
 /* x_p[c] = max(G[c] - L_p[c], 0), scaled so that all of it together is the waiting of the location.
- */
+ * Of a call path that samples have divided, what is inside gets it in proportion to its own. */
 static void add_headroom(struct indicators *in, uint32_t location, int64_t waiting,
                          int64_t headroom) {
     if (headroom <= 0)
@@ -77,18 +93,34 @@ static void add_headroom(struct indicators *in, uint32_t location, int64_t waiti
     double factor = (double)waiting / (double)headroom;
     for (uint32_t c = 0; c < in->trace->n_cnodes; c++) {
         int64_t x = in->path->total[c] - in->life.ticks[c];
-        if (in->path->total[c] > 0 && x > 0)
-            add_impact(in, c, is_elsewhere(in, location, c) ? INTER : INTRA, factor * (double)x);
+        whole_of(in, c)->headroom += in->path->total[c] > 0 && x > 0 ? x : 0;
     }
+    for (uint32_t c = 0; c < in->trace->n_cnodes; c++) {
+        const struct whole *whole = whole_of(in, c);
+        int64_t x = in->path->total[c] - in->life.ticks[c], all = whole->path - whole->life;
+        double part = x == whole->headroom ? 1 : (double)x / (double)whole->headroom;
+        if (in->path->total[c] > 0 && x > 0 && all > 0)
+            add_impact(in, c,
+                       is_elsewhere(in, location, in->trace->cnodes[c].exact) ? INTER : INTRA,
+                       factor * ((double)all * part));
+    }
+    for (uint32_t c = 0; c < in->trace->n_cnodes; c++)
+        whole_of(in, c)->headroom = 0;
 }
 
 static enum lc_err compare_life(struct indicators *in, struct lc_timeline *line) {
-    const int64_t *total = in->path->total;
     int64_t lived = 0, common = 0;
     profile_life(in, line);
+    for (uint32_t i = 0; i < in->life.n_touched; i++)
+        whole_of(in, in->life.touched[i])->life += in->life.ticks[in->life.touched[i]];
     for (uint32_t i = 0; i < in->life.n_touched; i++) {
         uint32_t c = in->life.touched[i];
-        int64_t life = in->life.ticks[c], on_path = life < total[c] ? life : total[c];
+        struct whole *whole = whole_of(in, c);
+        int64_t life = in->life.ticks[c];
+        int64_t both = whole->life < whole->path ? whole->life : whole->path;
+        int64_t on_path = -passed_of(both, whole->passed, whole->life);
+        whole->passed += life;
+        on_path += passed_of(both, whole->passed, whole->life);
         lived += life;
         common += on_path;
         in->life_total[c] += life;
@@ -106,8 +138,15 @@ static enum lc_err compare_life(struct indicators *in, struct lc_timeline *line)
     add_headroom(in, line->loc->id, in->length - lived, in->length - common);
     for (size_t k = 0; k < n_visited; k++)
         in->visited[visited[k]] = 0;
+    for (uint32_t i = 0; i < in->life.n_touched; i++)
+        whole_of(in, in->life.touched[i])->life = whole_of(in, in->life.touched[i])->passed = 0;
     lc_profile_clear(&in->life);
     return LC_OK;
+}
+
+/* What the critical path has more than the mean of all locations. */
+static double above_mean(const struct indicators *in, int64_t path, int64_t life_total) {
+    return (double)path - (double)life_total / (double)in->trace->n_locations;
 }
 
 /* Values per call path go to the locations in proportion to their parts of the path. */
@@ -120,8 +159,11 @@ static enum lc_err spread(struct indicators *in, size_t l) {
         if (ticks <= 0)
             continue;
         double share = (double)ticks / (double)path->total[c];
-        double imbalance =
-            (double)path->total[c] - (double)in->life_total[c] / (double)in->trace->n_locations;
+        double above = above_mean(in, path->total[c], in->life_total[c]);
+        const struct whole *whole = whole_of(in, c);
+        double imbalance = above_mean(in, whole->path, whole->life_total);
+        if (above != whole->above) /* samples have divided it */
+            imbalance *= above > 0 ? above / whole->above : 0;
         double intra = impact_of(in, c, INTRA), inter = impact_of(in, c, INTER);
         LC_TRY(lc_results_add_int(in->results, in->h_path, c, id, ticks));
         if (imbalance > 0)
@@ -144,6 +186,7 @@ static enum lc_err allocate(struct indicators *in) {
         if (in->partition[i] >= in->n_partitions)
             in->n_partitions = in->partition[i] + 1;
     LC_TRY(lc_alloc(&in->life_total, n + 1, sizeof *in->life_total));
+    LC_TRY(lc_alloc(&in->whole, n + 1, sizeof *in->whole));
     LC_TRY(lc_alloc(&in->impact, (n + 1) * N_PARTS * 2, sizeof *in->impact));
     LC_TRY(lc_alloc(&in->present, (n + 1) * (in->n_partitions + 1), sizeof *in->present));
     LC_TRY(lc_alloc(&in->visited, n + 1, sizeof *in->visited));
@@ -156,7 +199,7 @@ static void find_present(struct indicators *in) {
     for (size_t l = 0; l < in->trace->n_locs; l++) {
         const struct lc_timeline *line = &path->lines->lines[l];
         for (uint32_t k = 0; k < line->n_cnodes; k++)
-            in->present[(size_t)line->cnodes[k] * in->n_partitions +
+            in->present[(size_t)in->trace->cnodes[line->cnodes[k]].exact * in->n_partitions +
                         in->partition[line->loc->id]] += path->on_path[l][k];
     }
     lc_transport_allreduce_i64(in->trace->comm, in->present, in->trace->n_cnodes * in->n_partitions,
@@ -167,8 +210,10 @@ static enum lc_err run(struct indicators *in) {
     const struct lc_transport *comm = in->trace->comm;
     size_t n = in->trace->n_cnodes;
     enum lc_err err = LC_OK;
-    for (size_t c = 0; c < n; c++)
+    for (uint32_t c = 0; c < n; c++) {
         in->length += in->path->total[c];
+        whole_of(in, c)->path += in->path->total[c];
+    }
     if (in->partition != NULL)
         find_present(in);
     for (size_t l = 0; l < in->trace->n_locs && err == LC_OK; l++)
@@ -176,6 +221,12 @@ static enum lc_err run(struct indicators *in) {
     LC_TRY(lc_transport_agree(comm, err));
     lc_transport_allreduce_i64(comm, in->life_total, n, LC_OP_SUM);
     lc_transport_allreduce_i64(comm, in->impact, n * N_PARTS * 2, LC_OP_SUM);
+    for (uint32_t c = 0; c < n; c++)
+        whole_of(in, c)->life_total += in->life_total[c];
+    for (uint32_t c = 0; c < n; c++) {
+        double above = above_mean(in, in->path->total[c], in->life_total[c]);
+        whole_of(in, c)->above += in->path->total[c] > 0 && above > 0 ? above : 0;
+    }
     for (uint32_t c = 0; c < n; c++) {
         in->sums->intra += impact_of(in, c, INTRA);
         in->sums->inter += impact_of(in, c, INTER);
@@ -195,6 +246,7 @@ enum lc_err lc_indicators_run(const struct lc_critical_path *path, const uint32_
     if (err == LC_OK)
         err = run(&in);
     free(in.life_total);
+    free(in.whole);
     free(in.impact);
     free(in.present);
     free(in.visited);

@@ -72,13 +72,12 @@ static enum lc_err analyse(struct lc_trace *trace, const struct lc_analyze_optio
                            &meta);
     }
     if (err == LC_OK) {
-        const struct lc_member members[] = {{"wait_statistics.json", &statistics.json},
-                                            {"timeline.json", &statistics.timeline},
-                                            {"phases.json", &statistics.phases},
-                                            {"root_causes.json", &root.root_causes},
-                                            {"critical_path.json", &root.critical_path}};
-        err = lc_analysis_write(trace, options->output, meta, members,
-                                sizeof members / sizeof *members);
+        const struct lc_member members[] = {
+            {"wait_statistics.json", &statistics.json},  {"timeline.json", &statistics.timeline},
+            {"phases.json", &statistics.phases},         {"root_causes.json", &root.root_causes},
+            {"critical_path.json", &root.critical_path}, {"samples.tsv", &root.samples}};
+        size_t n_members = sizeof members / sizeof *members - !trace->sampled;
+        err = lc_analysis_write(trace, options->output, meta, members, n_members);
     }
     if (err == LC_OK && trace->comm->rank == 0)
         lc_meta_say(trace, options, facts, &correction, lc_strbuf_get(&root.lines));

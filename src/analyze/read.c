@@ -105,7 +105,7 @@ static enum lc_err begin_location(struct lc_reader *reader, struct lc_loc *loc) 
     reader->begun = false;
     reader->node = reader->base = reader->root = 0;
     reader->depth = 0;
-    reader->n_touched = reader->n_counts = 0;
+    reader->n_touched = reader->n_counts = reader->n_samples = 0;
     reader->coll_begin = INT64_MIN;
     reader->comm_id = UINT64_MAX;
     reader->comm = LC_NONE;
@@ -138,8 +138,11 @@ static enum lc_err collect(struct lc_reader *reader) {
         uint32_t node = reader->touched[i];
         struct lc_node_sums *sums = &reader->sums[node];
         if (node) {
-            LC_TRY(add_cell(reader->loc, node, LC_COUNTS, sums->visits));
-            LC_TRY(add_cell(reader->loc, node, LC_COUNTS + 1, sums->ticks));
+            LC_TRY(add_cell(reader->loc, node, LC_CELL_VISITS, sums->visits));
+            LC_TRY(add_cell(reader->loc, node, LC_CELL_TIME, sums->ticks));
+            LC_TRY(add_cell(reader->loc, node, LC_CELL_SAMPLES, sums->samples));
+            LC_TRY(add_cell(reader->loc, node, LC_CELL_SAMPLED_NS, sums->sampled_ns));
+            LC_TRY(add_cell(reader->loc, node, LC_CELL_SQUARES_US2, sums->squares_us2));
             for (uint32_t c = 0; sums->counts && c < LC_COUNTS; c++)
                 LC_TRY(add_cell(reader->loc, node, c, reader->counts[sums->counts - 1][c]));
         }
@@ -349,6 +352,7 @@ static void reader_free(struct lc_reader *reader) {
     free(reader->phase_counts);
     free(reader->deep);
     free(reader->programs);
+    free(reader->samples);
     lc_idmap_free(&reader->sends);
     lc_idmap_free(&reader->recvs);
     lc_idmap_free(&reader->colls);
@@ -430,6 +434,13 @@ static enum lc_err unify(struct lc_reader *reader) {
     uint32_t *map = NULL;
     LC_TRY(lc_transport_agree(trace->comm, unify_programs(reader)));
     LC_TRY(lc_tree_unify(&reader->tree, trace, &map));
+    for (size_t c = 0; c < trace->n_cnodes; c++) { /* parents come before their children */
+        struct lc_an_cnode *cnode = &trace->cnodes[c];
+        if (!trace->regions[cnode->region].sampled || cnode->parent == LC_NONE)
+            continue;
+        cnode->exact = trace->cnodes[cnode->parent].exact;
+        trace->sampled = true;
+    }
     for (size_t i = 0; i < trace->n_locs; i++) {
         map_location(&trace->locs[i], map);
         lc_event_store_rest(trace->store);

@@ -21,8 +21,6 @@
     X(ThreadWait, (SAME, OTF2_CommRef a, uint64_t b))                                              \
     X(ThreadEnd, (SAME, OTF2_CommRef a, uint64_t b))                                               \
     X(CallingContextLeave, (SAME, OTF2_CallingContextRef a))                                       \
-    X(CallingContextSample,                                                                        \
-      (SAME, OTF2_CallingContextRef a, uint32_t b, OTF2_InterruptGeneratorRef c))                  \
     X(OmpFork, (SAME, uint32_t a))                                                                 \
     X(OmpJoin, (SAME))                                                                             \
     X(OmpAcquireLock, (SAME, uint32_t a, uint32_t b))                                              \

@@ -1,4 +1,5 @@
-/* Enter, Leave, program begin: the call paths of a location. */
+/* Enter, Leave, program begin, samples: the call paths of a location. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +53,7 @@ static struct lc_node_sums *sums_of(struct lc_reader *reader, uint32_t node) {
     return sums;
 }
 
-/* From t on the location is in `node`: books the time of the call path left behind. */
+/* Books the time of the call path left behind. */
 static inline void move(struct lc_reader *reader, int64_t t, uint32_t node) {
     if (reader->begun) {
         struct lc_node_sums *sums = sums_of(reader, reader->node);
@@ -70,6 +71,150 @@ static void begin_life(struct lc_reader *reader, int64_t t, uint32_t node) {
     if (!reader->begun && reader->first < t)
         move(reader, reader->first, node);
 }
+
+/* --- samples of the code between two transitions: they cut the time of the call path there into
+ * transitions to the functions that they found, docs/definitions/estimates.md#samples-in-traces */
+
+static void count_sample(struct lc_reader *reader, uint32_t node, double weight_s) {
+    struct lc_node_sums *sums = sums_of(reader, node);
+    const double most_s = 1000;
+    if (!sums)
+        return;
+    double us = (weight_s < most_s ? weight_s : most_s) * 1e6;
+    sums->samples++;
+    sums->sampled_ns += (int64_t)(us * 1e3);
+    sums->squares_us2 += (int64_t)(us * us);
+}
+
+/* How many of the regions of a context, innermost first, are below the call path `base`. Where that
+ * is no part of it (a filter, several programs): those that samples found below something that was
+ * entered. */
+static uint32_t count_inside(const struct lc_reader *reader, uint32_t base, const uint32_t *regions,
+                             uint32_t n) {
+    const struct lc_tree_node *nodes = reader->tree.nodes;
+    uint32_t depth = 0, i, sampled = 0;
+    for (uint32_t node = base; node != 0; node = nodes[node].parent)
+        depth++;
+    uint32_t node = base;
+    for (i = depth <= n ? n - depth : n; i < n && regions[i] == nodes[node].region; i++)
+        node = nodes[node].parent;
+    if (depth <= n && i == n)
+        return n - depth;
+    while (sampled < n && reader->trace->regions[regions[sampled]].sampled)
+        sampled++;
+    return sampled < n ? sampled : 0;
+}
+
+/* The node of a context in the time of `base`. */
+static uint32_t node_of(struct lc_reader *reader, uint32_t base, uint32_t context) {
+    const struct lc_def_context *contexts = reader->defs->contexts;
+    uint32_t regions[LC_SAMPLE_DEPTH], n = 0, node = base;
+    for (; context != LC_NONE && n < LC_SAMPLE_DEPTH; context = contexts[context].parent)
+        regions[n++] = contexts[context].region;
+    for (uint32_t i = count_inside(reader, base, regions, n); i-- > 0 && node != LC_NONE;)
+        node = lc_tree_child(&reader->tree, node, regions[i]);
+    if (node == LC_NONE)
+        reader->err = LC_ERR_NOMEM;
+    return node == LC_NONE ? base : node;
+}
+
+/* The time between two transitions. */
+struct gap {
+    int64_t begin, end, on; /* on the processor, in all */
+    uint32_t base;          /* its call path */
+    double weight;          /* of all samples */
+    size_t next;            /* the first sample whose part is not over */
+    double passed;          /* weight of those before it */
+    int64_t given, off;     /* time on and off the processor so far */
+};
+
+static const struct lc_def_generator *generator_of(const struct lc_reader *reader, size_t i) {
+    return &reader->defs->generators[reader->samples[i].generator];
+}
+
+/* The thread is off the processor from there until the next sample of the scheduler. */
+static bool leaves(const struct lc_reader *reader, size_t i) {
+    uint32_t context = reader->samples[i].context;
+    return generator_of(reader, i)->scheduler &&
+           reader->trace->regions[reader->defs->contexts[context].region].sampled;
+}
+
+static int64_t off_until(const struct lc_reader *reader, size_t i, int64_t end) {
+    for (i++; i < reader->n_samples; i++)
+        if (generator_of(reader, i)->scheduler)
+            return reader->samples[i].time;
+    return end;
+}
+
+static void measure_gap(const struct lc_reader *reader, struct gap *gap) {
+    gap->on = gap->end - gap->begin;
+    for (size_t i = 0; i < reader->n_samples; i++) {
+        if (leaves(reader, i))
+            gap->on -= off_until(reader, i, gap->end) - reader->samples[i].time;
+        else if (!generator_of(reader, i)->scheduler)
+            gap->weight += generator_of(reader, i)->weight;
+    }
+}
+
+static void move_to(struct lc_reader *reader, int64_t t, uint32_t node) {
+    if (node != reader->node)
+        move(reader, t, node);
+}
+
+/* Parts of the time on the processor, up to `until` of it: each sample has one in proportion to its
+ * weight, in the order of the samples. */
+static void give_parts(struct lc_reader *reader, struct gap *gap, int64_t until) {
+    while (gap->given < until) {
+        while (gap->next < reader->n_samples && generator_of(reader, gap->next)->scheduler)
+            gap->next++;
+        if (gap->next == reader->n_samples) {
+            move_to(reader, gap->begin + gap->off + gap->given, gap->base);
+            gap->given = until;
+            return;
+        }
+        double passed = gap->passed + generator_of(reader, gap->next)->weight;
+        int64_t end = (int64_t)floor((double)gap->on * (passed / gap->weight));
+        uint32_t node = node_of(reader, gap->base, reader->samples[gap->next].context);
+        if (end > gap->given) {
+            move_to(reader, gap->begin + gap->off + gap->given, node);
+            gap->given = end < until ? end : until;
+        }
+        if (end <= until) {
+            count_sample(reader, node, generator_of(reader, gap->next)->weight);
+            gap->passed = passed;
+            gap->next++;
+        }
+    }
+}
+
+void lc_reader_place_samples(struct lc_reader *reader, int64_t end) {
+    struct gap gap = {.begin = reader->change, .end = end, .base = reader->node};
+    if (reader->n_samples == 0 || gap.base == 0 || gap.end <= gap.begin) {
+        reader->n_samples = 0;
+        return;
+    }
+    measure_gap(reader, &gap);
+    for (size_t i = 0; i < reader->n_samples; i++) {
+        if (!leaves(reader, i))
+            continue;
+        int64_t from = reader->samples[i].time, until = off_until(reader, i, end);
+        give_parts(reader, &gap, from - gap.begin - gap.off);
+        if (until > from)
+            move_to(reader, from, node_of(reader, gap.base, reader->samples[i].context));
+        gap.off += until - from;
+    }
+    give_parts(reader, &gap, gap.on);
+    move_to(reader, end, gap.base);
+    reader->n_samples = 0;
+}
+
+/* Before the location changes its call path at time t. */
+static inline void before_change(struct lc_reader *reader, int64_t t) {
+    if (__builtin_expect(reader->n_samples > 0, 0))
+        lc_reader_place_samples(reader, t);
+}
+
+/* --- regions */
 
 static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an_region *region) {
     struct lc_loc *loc = reader->loc;
@@ -142,6 +287,7 @@ static size_t depth_of(const struct lc_reader *reader, uint32_t region) {
 
 /* Enters and leaves regions (also those that have no record of their own). */
 static void reader_enter(struct lc_reader *reader, int64_t t, uint32_t region) {
+    before_change(reader, t);
     uint32_t parent = __builtin_expect(reader->depth - 1 < LC_MAX_DEPTH - 1, 1)
                           ? reader->node
                           : unusual_parent(reader, region);
@@ -210,6 +356,7 @@ static void end_special(struct lc_reader *reader, int64_t t, const struct lc_an_
 }
 
 void lc_reader_leave(struct lc_reader *reader, int64_t t) {
+    before_change(reader, t);
     struct lc_open_region *frame = &reader->frames[--reader->depth];
     struct lc_loc *loc = reader->loc;
     if (__builtin_expect(reader->depth >= LC_MAX_DEPTH, 0) && frame->region < reader->n_defined)
@@ -230,6 +377,7 @@ void lc_reader_leave(struct lc_reader *reader, int64_t t) {
 void lc_reader_set_base(struct lc_reader *reader, int64_t t, uint32_t node) {
     if (reader->depth || (reader->begun && reader->base == node))
         return;
+    before_change(reader, t);
     begin_life(reader, t, node);
     reader->base = node;
     move(reader, t, node);
@@ -382,9 +530,28 @@ static OTF2_CallbackCode on_program_end(OTF2_LocationRef location, OTF2_TimeStam
     return lc_reader_end(reader);
 }
 
+static OTF2_CallbackCode on_sample(OTF2_LocationRef location, OTF2_TimeStamp time,
+                                   uint64_t position, void *user, OTF2_AttributeList *attributes,
+                                   OTF2_CallingContextRef context, uint32_t distance,
+                                   OTF2_InterruptGeneratorRef generator) {
+    (void)location, (void)position, (void)attributes, (void)distance;
+    struct lc_reader *reader = user;
+    lc_reader_pass(reader, time);
+    uint32_t at = lc_idmap_get(&reader->defs->context_of, context),
+             by = lc_idmap_get(&reader->defs->generator_of, generator);
+    if (at == LC_NONE || by == LC_NONE || !reader->begun)
+        return lc_reader_end(reader);
+    reader->err = lc_grow(&reader->samples, &reader->cap_samples, reader->n_samples + 1,
+                          sizeof *reader->samples);
+    if (reader->err == LC_OK)
+        reader->samples[reader->n_samples++] = (struct lc_read_sample){reader->last, at, by};
+    return lc_reader_end(reader);
+}
+
 void lc_read_region_callbacks(OTF2_EvtReaderCallbacks *callbacks) {
     OTF2_EvtReaderCallbacks_SetEnterCallback(callbacks, on_enter);
     OTF2_EvtReaderCallbacks_SetLeaveCallback(callbacks, on_leave);
     OTF2_EvtReaderCallbacks_SetProgramBeginCallback(callbacks, on_program_begin);
     OTF2_EvtReaderCallbacks_SetProgramEndCallback(callbacks, on_program_end);
+    OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(callbacks, on_sample);
 }

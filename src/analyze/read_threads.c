@@ -149,6 +149,7 @@ static OTF2_CallbackCode on_team_begin(OTF2_LocationRef location, OTF2_TimeStamp
         event->fork = fork;
         event->cnode = below;
     }
+    lc_reader_place_samples(reader, t);
     event->team = team;
     event->begun = true;
     event->first_transition = reader->loc->n_transitions;
@@ -168,6 +169,7 @@ static OTF2_CallbackCode on_team_end(OTF2_LocationRef location, OTF2_TimeStamp t
     int64_t t = lc_reader_time(reader, time);
     struct lc_loc_extra *extra = lc_reader_extra(reader);
     uint32_t *link = &reader->open_part;
+    lc_reader_place_samples(reader, t);
     for (int others = 0; extra && *link != LC_NONE && others < MAX_NESTED; others++) {
         struct lc_team_event *event = &extra->teams[*link];
         if (event->team != team) {

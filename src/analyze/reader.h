@@ -15,6 +15,8 @@
 
 /* Deeper call paths are cut: they come from Leave records that are missing. */
 enum { LC_MAX_DEPTH = 1000 };
+/* Most regions of the call path of a sample. */
+enum { LC_SAMPLE_DEPTH = 256 };
 
 struct lc_open_region {
     uint32_t node;
@@ -25,8 +27,14 @@ struct lc_open_region {
 
 struct lc_node_sums { /* of the location being read */
     int64_t ticks, visits;
+    int64_t samples, sampled_ns, squares_us2;
     uint32_t counts; /* index + 1 into counts[]; 0: none */
     bool touched;
+};
+
+struct lc_read_sample {
+    int64_t time;
+    uint32_t context, generator; /* of lc_defs */
 };
 
 struct lc_reader {
@@ -72,8 +80,10 @@ struct lc_reader {
     uint64_t task;      /* that runs: as in struct lc_task_event */
     uint32_t left_task; /* call path of the task that was left last */
     uint64_t n_events;
-    uint32_t *phase_counts; /* per defined region */
-    struct {                /* what the location before had */
+    uint32_t *phase_counts;         /* per defined region */
+    struct lc_read_sample *samples; /* since the last transition */
+    size_t n_samples, cap_samples;
+    struct { /* what the location before had */
         uint64_t events;
         size_t calls, done, p2p, colls;
     } before;
@@ -108,6 +118,9 @@ static inline OTF2_CallbackCode lc_reader_end(const struct lc_reader *reader) {
                                                      : OTF2_CALLBACK_INTERRUPT;
 }
 
+/* Cuts the time since the last transition, up to `end`, by the samples in it; the location is in
+ * the same node as before, then. */
+void lc_reader_place_samples(struct lc_reader *reader, int64_t end);
 /* Ends the innermost activation at time t (ticks). */
 void lc_reader_leave(struct lc_reader *reader, int64_t t);
 /* The call path of an empty stack changes (worker threads). */
@@ -131,7 +144,7 @@ static inline uint64_t lc_reader_implicit_task(const struct lc_reader *reader) {
 /* Adds an event of a task. LC_ERR_NOMEM. */
 enum lc_err lc_reader_task_event(struct lc_reader *reader, const struct lc_task_event *event);
 
-/* Sets those of regions and threads' own call paths. */
+/* Sets those of regions, samples and threads' own call paths. */
 void lc_read_region_callbacks(OTF2_EvtReaderCallbacks *callbacks);
 /* Sets those of messages, requests and collectives. */
 void lc_read_mpi_callbacks(OTF2_EvtReaderCallbacks *callbacks);

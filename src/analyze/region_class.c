@@ -97,8 +97,12 @@ bool lc_region_omp_synchronises(uint8_t fn) {
 }
 
 void lc_region_classify(struct lc_an_region *region, OTF2_Paradigm paradigm, OTF2_RegionRole role) {
-    region->mpi = paradigm == OTF2_PARADIGM_MPI || strncasecmp(region->name, "MPI_", 4) == 0;
-    if (region->mpi)
+    region->sampled = paradigm == OTF2_PARADIGM_SAMPLING;
+    region->mpi = !region->sampled &&
+                  (paradigm == OTF2_PARADIGM_MPI || strncasecmp(region->name, "MPI_", 4) == 0);
+    if (region->sampled) /* nothing was recorded of its calls */
+        region->fn = LC_FN_OTHER;
+    else if (region->mpi)
         region->fn = fn_of_kind[lc_mpi_find_region(region->name)->kind];
     else if (paradigm == OTF2_PARADIGM_OPENMP)
         region->fn = omp_fn(region->name, role);

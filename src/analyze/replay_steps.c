@@ -203,10 +203,33 @@ static bool is_in_mpi(const struct lc_trace *trace, uint32_t cnode) {
     return cnode != LC_NONE && trace->regions[trace->cnodes[cnode].region].mpi;
 }
 
+/* A stretch of one exact call path, which samples may have divided. */
+struct stretch {
+    uint32_t exact, cnode; /* cnode: of its longest part */
+    int64_t ticks, longest;
+    bool divided;
+};
+
+/* Adds the next transition; it may begin another stretch. */
+static void add_part(const struct lc_trace *trace, struct stretch *s, uint32_t cnode,
+                     int64_t ticks) {
+    uint32_t exact = cnode != LC_NONE ? trace->cnodes[cnode].exact : LC_NONE;
+    bool divided = exact != cnode;
+    if (exact != s->exact || !(divided || s->divided))
+        *s = (struct stretch){.exact = exact, .longest = -1};
+    s->divided = divided;
+    s->ticks += ticks;
+    if (ticks >= s->longest) {
+        s->longest = ticks;
+        s->cnode = cnode;
+    }
+}
+
 /* before[i]: where the location was longest between its last MPI call and the one that begins with
  * transition i; of several, the last. All at once, so that code without MPI is looked at once. */
 static void code_before_calls(const struct lc_trace *trace, const struct lc_loc *loc,
                               uint32_t *before) {
+    struct stretch stretch = {.exact = LC_NONE};
     uint32_t cnode = LC_NONE;
     int64_t longest = -1;
     bool after_mpi = false;
@@ -214,13 +237,17 @@ static void code_before_calls(const struct lc_trace *trace, const struct lc_loc 
     for (uint32_t i = 1; i <= loc->n_transitions; i++) {
         bool mpi = is_in_mpi(trace, loc->cnode[i - 1]);
         if (!mpi && after_mpi) {
+            stretch = (struct stretch){.exact = LC_NONE};
             cnode = LC_NONE;
             longest = -1;
         }
         after_mpi = mpi;
-        if (!mpi && i < loc->n_transitions && loc->time[i] - loc->time[i - 1] >= longest) {
-            longest = loc->time[i] - loc->time[i - 1];
-            cnode = loc->cnode[i - 1];
+        if (!mpi && i < loc->n_transitions) {
+            add_part(trace, &stretch, loc->cnode[i - 1], loc->time[i] - loc->time[i - 1]);
+            if (stretch.ticks >= longest) {
+                longest = stretch.ticks;
+                cnode = stretch.cnode;
+            }
         }
         before[i] = cnode;
     }

@@ -11,28 +11,35 @@
 #include "analyze/long_term.h"
 #include "analyze/near_critical.h"
 #include "analyze/partition.h"
+#include "analyze/sample_sums.h"
 #include "base/mem.h"
 
 void lc_rootcause_output_free(struct lc_rootcause_output *output) {
     lc_strbuf_free(&output->root_causes);
     lc_strbuf_free(&output->critical_path);
+    lc_strbuf_free(&output->samples);
     lc_strbuf_free(&output->invariants);
     lc_strbuf_free(&output->lines);
 }
 
 /* Costs and chains; the intervals and the graph are gone when this returns. */
 static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines *lines,
-                              struct lc_gain_causes *causes, struct lc_rootcause_output *output) {
+                              struct lc_gain_causes *causes, struct lc_sample_sums *sampled,
+                              struct lc_rootcause_output *output) {
     struct lc_delay delay;
     struct lc_long_term long_term;
     LC_TRY(lc_delay_run(&delay, lines, costs));
     enum lc_err err = lc_long_term_run(&long_term, &delay);
+    if (err == LC_OK)
+        err = lc_transport_agree(lines->trace->comm, lc_costs_settle(costs));
     if (err == LC_OK) {
         err = lc_chains_run(&output->root_causes, &delay, &long_term);
         lc_long_term_free(&long_term);
     }
     if (err == LC_OK)
         err = lc_gains_choose(costs, causes);
+    if (err == LC_OK)
+        lc_sample_sums_costs(sampled, costs);
     lc_delay_free_intervals(&delay);
     if (err == LC_OK)
         err = lc_transport_agree(lines->trace->comm,
@@ -44,7 +51,7 @@ static enum lc_err run_delays(struct lc_costs *costs, const struct lc_timelines 
 }
 
 static enum lc_err run_path(const struct lc_costs *costs, const struct lc_timelines *lines,
-                            const struct lc_gain_causes *causes,
+                            const struct lc_gain_causes *causes, struct lc_sample_sums *sampled,
                             const struct lc_rootcause_options *options,
                             struct lc_rootcause_output *output) {
     struct lc_trace *trace = lines->trace;
@@ -65,7 +72,10 @@ static enum lc_err run_path(const struct lc_costs *costs, const struct lc_timeli
     struct lc_critical_path path;
     enum lc_err err = lc_path_find(&path, lines, options->mpi_only);
     if (err == LC_OK) {
-        err = lc_indicators_run(&path, partition, trace->results, &sums);
+        lc_sample_sums_path(sampled, &path);
+        err = lc_sample_sums_write(sampled, &output->samples);
+        if (err == LC_OK)
+            err = lc_indicators_run(&path, partition, trace->results, &sums);
         if (err == LC_OK)
             err = lc_near_critical_run(&path, options->what_if, causes, &output->critical_path,
                                        &output->lines);
@@ -84,12 +94,16 @@ enum lc_err lc_rootcause_run(struct lc_trace *trace, const struct lc_rootcause_o
     struct lc_timelines *lines = NULL;
     struct lc_costs costs;
     struct lc_gain_causes causes;
+    struct lc_sample_sums sampled;
     LC_TRY(lc_timelines_new(&lines, trace));
     enum lc_err err = lc_transport_agree(trace->comm, lc_costs_new(&costs, lines));
+    enum lc_err sampled_err = lc_transport_agree(trace->comm, lc_sample_sums_new(&sampled, lines));
+    err = err == LC_OK ? sampled_err : err;
     if (err == LC_OK)
-        err = run_delays(&costs, lines, &causes, output);
+        err = run_delays(&costs, lines, &causes, &sampled, output);
     if (err == LC_OK)
-        err = run_path(&costs, lines, &causes, options, output);
+        err = run_path(&costs, lines, &causes, &sampled, options, output);
+    lc_sample_sums_free(&sampled);
     lc_costs_free(&costs);
     lc_timelines_free(lines);
     return err;

@@ -21,6 +21,7 @@ struct lc_rootcause_output {
     struct lc_strbuf root_causes;
     /* JSON: segments, near-critical call paths, what-if, gains (member critical_path.json) */
     struct lc_strbuf critical_path;
+    struct lc_strbuf samples;    /* what samples have divided (member samples.tsv); "": nothing */
     struct lc_strbuf invariants; /* JSON object for meta.health */
     struct lc_strbuf lines;      /* for people, one per line, without "latecomer: " */
 };

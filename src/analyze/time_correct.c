@@ -202,7 +202,7 @@ static enum lc_err round_of(struct corrector *c, int64_t *violations) {
 static enum lc_err rebuild_cells(struct lc_trace *trace, struct lc_loc *loc, int64_t *ticks) {
     size_t kept = 0;
     for (size_t i = 0; i < loc->n_cells; i++)
-        if (loc->cells[i].metric != LC_COUNTS + 1)
+        if (loc->cells[i].metric != LC_CELL_TIME)
             loc->cells[kept++] = loc->cells[i];
     loc->n_cells = kept;
     for (uint32_t i = 0; i + 1 < loc->n_transitions; i++)
@@ -212,7 +212,7 @@ static enum lc_err rebuild_cells(struct lc_trace *trace, struct lc_loc *loc, int
         if (!ticks[c])
             continue;
         LC_TRY(lc_grow(&loc->cells, &loc->cap_cells, loc->n_cells + 1, sizeof *loc->cells));
-        loc->cells[loc->n_cells++] = (struct lc_cell){c, LC_COUNTS + 1, ticks[c]};
+        loc->cells[loc->n_cells++] = (struct lc_cell){c, LC_CELL_TIME, ticks[c]};
         ticks[c] = 0;
     }
     return LC_OK;

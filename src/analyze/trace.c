@@ -133,6 +133,7 @@ void lc_loc_free(const struct lc_trace *trace, struct lc_loc *loc) {
     lc_loc_forget_matches(trace, loc);
     free(loc->cells);
     free(loc->visited);
+    free(loc->samples);
     if (loc->extra) {
         free(loc->extra->teams);
         free(loc->extra->locks);

@@ -66,6 +66,11 @@ static inline uint32_t lc_left_out_before(const struct lc_left_out *list, size_t
     return index < list->n ? list->counts[index] : 0;
 }
 
+struct lc_path_samples { /* of a call path of one location */
+    uint32_t cnode, reserved;
+    int64_t n, ns, squares_us2; /* what they stand for; sum of the squares of that */
+};
+
 /* The events of one location that this rank owns. */
 struct lc_loc {
     uint32_t id, process; /* location, process */
@@ -103,6 +108,8 @@ struct lc_loc {
      * entered all of theirs */
     uint32_t *visited;
     size_t n_visited, cap_visited;
+    struct lc_path_samples *samples;
+    size_t n_samples, cap_samples;
     struct lc_loc_extra *extra; /* threads, locks, windows, phases; NULL: none */
     int64_t init_enter, init_leave, finalize_enter,
         finalize_leave; /* INT64_MIN where there is none */
@@ -139,6 +146,7 @@ struct lc_trace {
         uint32_t finalize_last_cnode; /* MPI_Finalize of that one */
     } some;
     bool omp;            /* has teams */
+    bool sampled;        /* samples have divided some call paths */
     const char *windows; /* what alone was recorded, as the user named it; NULL: everything */
     bool numbered;       /* has gaps; messages and collectives tell how many are in them */
     bool keep_matches;   /* of receives, after the waits are found: for a timeline */

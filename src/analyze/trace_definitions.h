@@ -52,6 +52,7 @@ struct lc_an_region { /* one per name */
     bool phase;      /* entries of it are phases of the run */
     bool special;    /* fn or phase need attention at Enter and Leave */
     bool artificial; /* stands for the whole program */
+    bool sampled;    /* found by samples of the code between events */
 };
 
 struct lc_an_dim {
@@ -105,6 +106,7 @@ struct lc_an_cnode {
     uint32_t parent; /* cnode or LC_NONE */
     uint32_t region; /* index into regions */
     uint32_t last;   /* the last descendant: [id, last] is the subtree */
+    uint32_t exact;  /* itself, or the call path that samples have divided: entered and left */
 };
 
 #endif

@@ -51,6 +51,19 @@ static enum lc_err book_kinds(struct lc_trace *trace, const struct time_metrics 
     return LC_OK;
 }
 
+/* Cells of a call path come one after the other. */
+static enum lc_err keep_samples(struct lc_loc *loc, const struct lc_cell *cell) {
+    if (cell->metric == LC_CELL_SAMPLES) {
+        LC_TRY(lc_grow(&loc->samples, &loc->cap_samples, loc->n_samples + 1, sizeof *loc->samples));
+        loc->samples[loc->n_samples++] =
+            (struct lc_path_samples){cell->cnode, 0, cell->value, 0, 0};
+    } else if (loc->n_samples > 0) {
+        struct lc_path_samples *of = &loc->samples[loc->n_samples - 1];
+        *(cell->metric == LC_CELL_SAMPLED_NS ? &of->ns : &of->squares_us2) = cell->value;
+    }
+    return LC_OK;
+}
+
 static enum lc_err book_cells(struct lc_trace *trace, const struct time_metrics *of_region) {
     uint32_t counts[LC_COUNTS], visits, time;
     LC_TRY(lc_results_metric(trace->results, "time", &time));
@@ -61,18 +74,20 @@ static enum lc_err book_cells(struct lc_trace *trace, const struct time_metrics 
         struct lc_loc *loc = &trace->locs[i];
         for (size_t k = 0; k < loc->n_cells; k++) {
             const struct lc_cell *cell = &loc->cells[k];
-            if (cell->metric == LC_COUNTS && trace->locations[loc->id].thread > 0) {
+            if (cell->metric == LC_CELL_VISITS && trace->locations[loc->id].thread > 0) {
                 LC_TRY(lc_grow(&loc->visited, &loc->cap_visited, loc->n_visited + 1,
                                sizeof *loc->visited));
                 loc->visited[loc->n_visited++] = cell->cnode;
             }
-            if (cell->metric == LC_COUNTS + 1) {
+            if (cell->metric >= LC_CELL_SAMPLES) {
+                LC_TRY(keep_samples(loc, cell));
+            } else if (cell->metric == LC_CELL_TIME) {
                 LC_TRY(book_time(trace, time, loc->id, cell));
                 LC_TRY(book_kinds(trace, of_region, loc->id, cell));
             } else {
-                LC_TRY(lc_results_add_int(trace->results,
-                                          cell->metric == LC_COUNTS ? visits : counts[cell->metric],
-                                          cell->cnode, loc->id, cell->value));
+                LC_TRY(lc_results_add_int(
+                    trace->results, cell->metric == LC_CELL_VISITS ? visits : counts[cell->metric],
+                    cell->cnode, loc->id, cell->value));
             }
         }
         free(loc->cells);

@@ -37,3 +37,10 @@ static int compare_doubles(const void *a, const void *b) {
 void lc_stats_sort(double *values, size_t count) {
     qsort(values, count, sizeof values[0], compare_doubles);
 }
+
+double lc_stats_share_error(double whole, double share, double n) {
+    if (!(n > 0) || share <= 0)
+        return 0.0;
+    double p = (share * n + 1) / (n + 2);
+    return whole * sqrt(p * (1 - p) / n);
+}

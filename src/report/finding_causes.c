@@ -39,7 +39,7 @@ struct cause {
     double *cost;             /* per process: waiting of others */
     const struct lc_late *by; /* the largest measured part; NULL: none */
     bool exact;               /* costs are from the trace */
-    bool divided;             /* ... where they are those of code around it, by the profile */
+    bool divided;             /* ... cut by samples: of the trace, or by the profile's blame */
     uint32_t replayed;        /* the path without which a replay tells its gain; LC_NONE: none */
 };
 
@@ -84,7 +84,7 @@ static bool is_code(const struct lc_search *search, uint32_t path) {
            strcmp(search->view->paths[path].name, LC_NOT_TRACED) != 0;
 }
 
-/* The code as the trace knows it: samples name functions between calls, which are not in traces. */
+/* The code as the trace knows it: functions that samples found are not in every trace. */
 static uint32_t known_to_analysis(const struct lc_search *search, uint32_t path) {
     while (search->analysis != NULL && path != LC_NONE) {
         char *name = lc_view_path(search->view, path);
@@ -187,6 +187,13 @@ static enum lc_err divide(struct lc_search *search, struct causes *causes, size_
     return LC_OK;
 }
 
+/* The trace knows itself what samples found. */
+static bool has_samples(const struct lc_view *analysis) {
+    const char *data;
+    size_t bytes;
+    return lc_cubex_misc(analysis->cube, "samples.tsv", &data, &bytes) == LC_OK;
+}
+
 static enum lc_err divide_all(struct lc_search *search, struct causes *causes) {
     double *blame;
     const size_t n_causes = causes->n;
@@ -225,6 +232,15 @@ static enum lc_err sum_costs(struct lc_view *analysis, uint32_t path, double *ro
     return LC_OK;
 }
 
+/* Did samples find it, on any call path of this name? */
+static bool is_sampled(const struct lc_view *view, uint32_t path) {
+    const struct lc_model *model = view->model;
+    for (uint32_t c = view->paths[path].first_cnode; c != LC_NONE; c = view->same_path[c])
+        if (strcmp(model->regions[model->cnodes[c].region].paradigm, LC_MODEL_SAMPLED) == 0)
+            return true;
+    return false;
+}
+
 static enum lc_err add_exact(struct lc_search *search, struct causes *causes,
                              struct lc_view *analysis) {
     const size_t n = analysis->model->n_locations, m = analysis->model->n_processes;
@@ -253,10 +269,12 @@ static enum lc_err add_exact(struct lc_search *search, struct causes *causes,
         if (err != LC_OK)
             break;
         lc_per_process(analysis, sums, false, costs);
-        memcpy(cause->cost, costs, m * sizeof costs[0]);
-        cause->total = total;
-        cause->indirect = indirect;
+        for (size_t i = 0; i < m; i++) /* what is folded into one path comes in parts */
+            cause->cost[i] += costs[i];
+        cause->total += total;
+        cause->indirect += indirect;
         cause->exact = true;
+        cause->divided = cause->divided || is_sampled(analysis, p);
     }
     free(row);
     free(sums);
@@ -613,7 +631,7 @@ enum lc_err lc_find_causes(struct lc_search *search) {
         err = add_exact(search, &causes, analysis);
     if (err == LC_OK)
         err = add_measured(search, &causes);
-    if (err == LC_OK && search->analysis != NULL)
+    if (err == LC_OK && search->analysis != NULL && !has_samples(search->analysis))
         err = divide_all(search, &causes);
     search->found->has_causes = causes.n > 0;
     for (size_t i = 0; err == LC_OK && i < causes.n; i++) {

@@ -140,7 +140,8 @@ static enum lc_err sum_preempted(struct lc_search *search, struct preempted *sum
     for (uint32_t p = 0; p < search->view->n_paths; p++) {
         if (!lc_is_preempted(search->view, p))
             continue;
-        LC_TRY(value_at(search, "critical_path_useful", p, &critical));
+        LC_TRY(value_at(search, search->is_analysis ? "critical_path" : "critical_path_useful", p,
+                        &critical));
         LC_TRY(value_at(search, "time", p, &seconds));
         for (size_t l = 0; l < model->n_locations; l++)
             sums->of[model->locations[l].process] += search->row[l];

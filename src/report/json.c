@@ -383,17 +383,26 @@ static void put_beside(const struct lc_view *view, FILE *out) {
     json_decref(beside);
 }
 
+/* A value of the table of samples and its standard error, where the table has it. */
+static void put_divided(const struct lc_tsv *tsv, size_t row, const char *column, FILE *out) {
+    char error[64];
+    snprintf(error, sizeof error, "%s_error", column);
+    int value = lc_tsv_column(tsv, column), deviation = lc_tsv_column(tsv, error);
+    if (value < 0 || deviation < 0 || !(lc_tsv_number(tsv, row, value) > 0))
+        return;
+    fprintf(out, ", \"%s_s\": ", column);
+    put_number(out, lc_tsv_number(tsv, row, value));
+    fprintf(out, ", \"%s_s\": ", error);
+    put_number(out, lc_tsv_number(tsv, row, deviation));
+}
+
 /* Call paths that samples found: seconds of the exact call paths around them, with children, and
  * the standard error of that. */
 static void put_sampled(const struct lc_tsv *tsv, FILE *out) {
     const char *separator = "\n";
     int path = lc_tsv_column(tsv, "callpath"), samples = lc_tsv_column(tsv, "samples"),
         seconds = lc_tsv_column(tsv, "seconds"), error = lc_tsv_column(tsv, "error"),
-        source = lc_tsv_column(tsv, "source"), /* -1: older results */
-        critical = lc_tsv_column(tsv, "critical_path"),
-        critical_error = lc_tsv_column(tsv, "critical_path_error"),
-        imbalance = lc_tsv_column(tsv, "imbalance"),
-        imbalance_error = lc_tsv_column(tsv, "imbalance_error");
+        source = lc_tsv_column(tsv, "source"); /* -1: older results */
     if (path < 0)
         return;
     fputs(" \"sampled\": {", out);
@@ -405,18 +414,9 @@ static void put_sampled(const struct lc_tsv *tsv, FILE *out) {
         put_number(out, lc_tsv_number(tsv, r, seconds));
         fputs(", \"error_s\": ", out);
         put_number(out, lc_tsv_number(tsv, r, error));
-        if (critical >= 0 && critical_error >= 0 && lc_tsv_number(tsv, r, critical) > 0) {
-            fputs(", \"critical_path_s\": ", out);
-            put_number(out, lc_tsv_number(tsv, r, critical));
-            fputs(", \"critical_path_error_s\": ", out);
-            put_number(out, lc_tsv_number(tsv, r, critical_error));
-        }
-        if (imbalance >= 0 && imbalance_error >= 0 && lc_tsv_number(tsv, r, imbalance) > 0) {
-            fputs(", \"imbalance_s\": ", out);
-            put_number(out, lc_tsv_number(tsv, r, imbalance));
-            fputs(", \"imbalance_error_s\": ", out);
-            put_number(out, lc_tsv_number(tsv, r, imbalance_error));
-        }
+        put_divided(tsv, r, "critical_path", out);
+        put_divided(tsv, r, "imbalance", out); /* of profiles */
+        put_divided(tsv, r, "cost", out);      /* of analyses */
         if (source >= 0 && *lc_tsv_cell(tsv, r, source) != '\0') {
             fputs(", \"source\": ", out);
             lc_json_write_string(out, lc_tsv_cell(tsv, r, source));

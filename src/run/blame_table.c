@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/stats.h"
 #include "base/strbuf.h"
 #include "base/table_text.h"
 #include "run/sampled.h"
@@ -228,7 +229,7 @@ static void find_errors(const struct lc_raw *defs, struct blame *rows, size_t n)
                 squares += rows[k].spread * rows[k].spread;
             }
         double mine = rows[i].seconds + rows[i].passed;
-        rows[i].error = lc_sampled_error(all, all > 0 ? mine / all : 0, all * all / squares);
+        rows[i].error = lc_stats_share_error(all, all > 0 ? mine / all : 0, all * all / squares);
     }
 }
 

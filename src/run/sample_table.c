@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/stats.h"
 #include "base/strbuf.h"
 #include "base/table_text.h"
 #include "run/path_samples.h"
@@ -60,7 +61,7 @@ static void add_split(const struct lc_sample_split *split, const struct lc_sampl
              c = model->cnodes[c].parent) {
             double share = whole > 0 ? lines[c].weight / whole : 0;
             double error =
-                fmin(lc_sampled_error(on_s, share, split->effective), lines[c].deviation);
+                fmin(lc_stats_share_error(on_s, share, split->effective), lines[c].deviation);
             lines[c].variance += error * error;
             lines[c].ranks[rank].variance += error * error;
             lines[c].weight = lines[c].deviation = 0;
@@ -99,7 +100,7 @@ static void add_group(const struct lc_named_tree *tree, const struct lc_model *m
                     continue;
                 }
                 double share = on_s > 0 ? lines[c].weight / on_s : 0;
-                double error = lc_sampled_error(on_s, share, samples);
+                double error = lc_stats_share_error(on_s, share, samples);
                 lines[c].path_variance += error * error;
                 lines[c].weight = 0;
             }

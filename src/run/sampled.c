@@ -21,13 +21,6 @@ bool lc_sampled_is_off(const struct lc_raw_node *node) {
            (node->offset == LC_RAW_OFF_CPU || node->offset == LC_RAW_PREEMPTED);
 }
 
-double lc_sampled_error(double whole, double share, double n_eff) {
-    if (!(n_eff > 0) || share <= 0)
-        return 0.0;
-    double p = (share * n_eff + 1) / (n_eff + 2);
-    return whole * sqrt(p * (1 - p) / n_eff);
-}
-
 double lc_sampled_gap_error(double whole, double part, double all, const double sums[3],
                             double one) {
     double p = all > 0 ? part / all : 0, gaps = sums[2] > 0 ? all * all / sums[2] : 0;

@@ -71,13 +71,10 @@ bool lc_sampled_is_off(const struct lc_raw_node *node);
  * 0: nothing is given, false. */
 bool lc_sampled_divide(uint64_t total, const double *weights, size_t n, uint64_t *parts);
 
-/* Standard error of a part of `whole` that n_eff samples found with a share; by Laplace's estimate
- * of it, so that few samples that all agree are not certain. 0 for a share of 0. */
-double lc_sampled_error(double whole, double share, double n_eff);
-
-/* The same from how much the part differs between the times between two events, where samples at
- * equal distances differ less than draws: units of the part and of all, sums of u u, u v and v v
- * (LC_RAW_CLASS_SAMPLES), and the units of one sample. Too few of these times to tell: `whole`. */
+/* Standard error of a part of `whole` from how much it differs between the times between two
+ * events, where samples at equal distances differ less than draws: units of the part and of all,
+ * sums of u u, u v and v v (LC_RAW_CLASS_SAMPLES), and the units of one sample. Too few of these
+ * times to tell: `whole`. */
 double lc_sampled_gap_error(double whole, double part, double all, const double sums[3],
                             double one);
 

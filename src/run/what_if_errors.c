@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/stats.h"
 #include "base/what_if_spec.h"
 #include "run/path_samples.h"
 
@@ -37,7 +38,7 @@ static double variance_of(const struct scenarios *s, const struct lc_what_if_ter
         for (size_t k = i; k < i + n; k++)
             if (!s->pieces[k].off && inside(s, term, s->tree->cnode_of[s->pieces[k].node], true))
                 named_s += s->pieces[k].seconds;
-        double error = lc_sampled_error(on_s, named_s / on_s, samples);
+        double error = lc_stats_share_error(on_s, named_s / on_s, samples);
         sum += error * error;
     }
     return sum * (1 - term->factor) * (1 - term->factor);

@@ -3,12 +3,17 @@
 The kernel that makes a rank late is the first finding, with its waiting, also once the trace was analysed; one among others in the same interval too; time
 without a processor is a finding of its own; each cause planted in the demo is one finding; loops whose period is that of the samples, half and twice of it, are
 divided as they are, within three standard errors. Every sample falls to the nanosecond, so a run gives the same each time."""
+import bisect
 import json
 import os
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
+
+import otf2
+from otf2 import events
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from patience import patience  # noqa: E402
@@ -22,6 +27,45 @@ found = []
 def check(what, right, *more):
     if not right:
         found.append(f"{what}: {' '.join(str(m) for m in more)[:1500]}")
+
+
+class Samples:
+    """Samples of each rank in a trace: (time, function), and those of the scheduler: (time, call path)."""
+
+    def __init__(self, directory):
+        self.clock, self.scheduler = defaultdict(list), defaultdict(list)
+        with otf2.reader.open(str(directory / "traces.otf2")) as trace:
+            assert trace.timer_resolution == 10 ** 9
+            for location, event in trace.events:
+                if not isinstance(event, events.CallingContextSample):
+                    continue
+                rank, path = location._ref & 0xffffffff, self.path(event.calling_context)
+                if event.interrupt_generator.name == "scheduler":
+                    self.scheduler[rank].append((event.time, "/".join(path)))
+                else:
+                    self.clock[rank].append((event.time, path[-1]))
+
+    @staticmethod
+    def path(context):
+        regions = []
+        while context is not None:
+            regions.insert(0, context.region.name)
+            context = context.parent
+        return regions
+
+
+def functions_of(program):
+    """Begin of each function of the program, ascending, with its name."""
+    listed = subprocess.run(["nm", "-n", "--defined-only", program], capture_output=True, text=True, check=True).stdout
+    words = [line.split() for line in listed.splitlines()]
+    return [(int(w[0], 16), w[2].split(".")[0]) for w in words if len(w) == 3 and w[1] in "tT"]
+
+
+def sampled(file, functions):
+    """What the simulated kernel has sampled at the rate of the run: (time, function)."""
+    rows = [line.split() for line in file.read_text().splitlines()]
+    begins = [begin for begin, _ in functions]
+    return [(int(time), functions[bisect.bisect_right(begins, int(at, 16)) - 1][1]) for time, period, at in rows if int(period) < 2 * PERIOD_NS]
 
 
 class Runs:
@@ -41,7 +85,7 @@ class Runs:
         directory = self.root / "-".join(options or ["demo"])
         command = [self.latecomer, "run", "-q", "--sample=500", *(["--trace"] if trace else []), "-o", directory, "--", program or self.program, *options]
         done = subprocess.run([self.mpirun, "-n", str(ranks), *command], capture_output=True, text=True,
-                              env={**os.environ, "TMPDIR": str(self.root)}, timeout=patience(60), check=False,
+                              env={**os.environ, "TMPDIR": str(self.root), "SIM_SAMPLES": str(directory) + ".samples"}, timeout=patience(60), check=False,
                               stdin=subprocess.DEVNULL)
         check(f"{options}: run", done.returncode == 0 and done.stderr == "", done.stderr)
         return json.loads(self.show("--json", directory)), directory
@@ -67,6 +111,8 @@ def late(runs):
         check(f"{what}: its own time", near(spent["seconds"], ROUNDS * 0.020, spent["error_s"]), spent)
         check(f"{what}: the same waiting twice", len(blamed(result)) == 1, blamed(result))
         joined = runs.analyze(directory)
+        if what == "asleep":
+            asleep(directory)
         sharper = joined["findings"][0]
         check(f"{what}: analysed", (sharper["kind"], sharper["callpath"], sharper["ranks"]) == ("late_rank", path, [1]), sharper)
         check(f"{what}: analysed, waiting", near(sharper["severity_s"], LATE_S, 0), sharper)
@@ -74,9 +120,36 @@ def late(runs):
         check(f"{what}: analysed, the same waiting twice", len(blamed(joined)) == 1, blamed(joined))
 
 
+def asleep(directory):
+    """The scheduler's samples say where the thread slept, and how long; the second barrier is called in place of the return to main, which is all that is
+    certain to have run since the first."""
+    naps = Samples(directory).scheduler[1]
+    begins, ends = naps[0::2], naps[1::2]
+    check("asleep: where", {path for _, path in begins} == {"main/iterate/doze/(off CPU)"} and {path for _, path in ends} == {"main"}, naps[:4])
+    check("asleep: how long", [end - begin for (begin, _), (end, _) in zip(begins, ends)] == [20_000_000] * ROUNDS, naps[:4])
+
+
+def in_trace(runs, directory):
+    """The trace holds what the kernel has sampled, each at its time, in its function."""
+    functions, trace = functions_of(runs.program), Samples(directory)
+    for rank in range(RANKS):
+        truth = sampled(Path(f"{directory}.samples.{rank}"), functions)
+        check(f"{directory.name}: samples of rank {rank}", trace.clock[rank] == truth and len(truth) > 50,
+              len(truth), len(trace.clock[rank]), [pair for pair in zip(truth, trace.clock[rank]) if pair[0] != pair[1]][:3])
+
+
 def mixed(runs):
-    result, directory = runs.run("mixed", str(ROUNDS))
+    result, directory = runs.run("mixed", str(ROUNDS), trace=True)
+    in_trace(runs, directory)
     error_ms = 1000 * result["sampled"]["main/iterate/straggle"]["error_s"]
+    joined = runs.analyze(directory)
+    check("mixed: analysed, first finding", [f["callpath"] for f in blamed(joined)] == ["main/iterate/straggle"], blamed(joined))
+    check("mixed: analysed, certainty", joined["findings"][0]["certainty"] == "measured", joined["findings"][0])
+    of = {path.rsplit("/", 1)[-1]: e for path, e in json.loads(runs.show("--json", directory / "analysis.cubex"))["sampled"].items()}
+    for kernel, ranks, ms, cost in (("assemble", RANKS, 5, 0), ("precondition", RANKS, 5, 0), ("straggle", 1, 20, LATE_S)):
+        check(f"mixed: analysed, time of {kernel}", near(of[kernel]["seconds"], ranks * ROUNDS * ms * 1e-3, of[kernel]["error_s"]), of[kernel])
+        check(f"mixed: analysed, path in {kernel}", near(of[kernel]["critical_path_s"], ROUNDS * ms * 1e-3, of[kernel]["critical_path_error_s"]), of[kernel])
+        check(f"mixed: analysed, cost of {kernel}", near(of[kernel].get("cost_s", 0), cost, max(of[kernel].get("cost_error_s", 0), 0.002)), of[kernel])
     lines = [line.split() for line in runs.show("--full", "--only", "tree", directory).splitlines() if line.endswith("straggle")]
     check("mixed: error in the tree", len(lines) == 1 and lines[0][0].startswith("~") and abs(float(lines[0][3]) - error_ms) < 0.06 * error_ms, lines, error_ms)
     screen = runs.show(directory)

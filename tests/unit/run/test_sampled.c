@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "../first_seed.h"
+#include "base/stats.h"
 #include "run/sampled.h"
 
 static uint64_t state = 88172645463325252u;
@@ -59,7 +60,7 @@ static void error_is_that_of_draws(void **unused) {
     (void)unused;
     enum { DRAWS = 400, ROUNDS = 4000 };
     const double share = 0.3, whole = 5.0;
-    double squares = 0, stated = lc_sampled_error(whole, share, DRAWS);
+    double squares = 0, stated = lc_stats_share_error(whole, share, DRAWS);
     int inside = 0;
     for (int r = 0; r < ROUNDS; r++) {
         int hits = 0;
@@ -71,10 +72,11 @@ static void error_is_that_of_draws(void **unused) {
     }
     assert_true(fabs(sqrt(squares / ROUNDS) / stated - 1) < 0.05);
     assert_in_range(inside, ROUNDS * 93 / 100, ROUNDS * 97 / 100);
-    assert_true(lc_sampled_error(whole, 0, DRAWS) == 0);
-    assert_true(lc_sampled_error(whole, 1, DRAWS) < whole * 0.003);
-    assert_true(lc_sampled_error(whole, 1, 3) > whole * 0.2); /* three that agree prove little */
-    assert_true(lc_sampled_error(whole, share, 0) == 0);
+    assert_true(lc_stats_share_error(whole, 0, DRAWS) == 0);
+    assert_true(lc_stats_share_error(whole, 1, DRAWS) < whole * 0.003);
+    assert_true(lc_stats_share_error(whole, 1, 3) >
+                whole * 0.2); /* three that agree prove little */
+    assert_true(lc_stats_share_error(whole, share, 0) == 0);
 }
 
 /* Kernels of 1, 3 and 6 ms in each of 40 times between events, sampled every 2.1 ms: the error is
@@ -106,7 +108,7 @@ static void error_of_equal_distances(void **unused) {
             squares[k] += (found[k] / all - shares[k]) * (found[k] / all - shares[k]);
             stated[k] += error * error;
         }
-        draws += lc_sampled_error(1, found[2] / all, all / unit);
+        draws += lc_stats_share_error(1, found[2] / all, all / unit);
     }
     for (int k = 0; k < KERNELS; k++) {
         double ratio = sqrt(stated[k] / squares[k]);
@@ -133,7 +135,7 @@ static void error_of_waits_by_lot(void **unused) {
             squares += wait * wait;
             found += hit ? wait : 0;
         }
-        double error = lc_sampled_error(all, found / all, all * all / squares);
+        double error = lc_stats_share_error(all, found / all, all * all / squares);
         one += fabs(found - share * all) <= error;
         three += fabs(found - share * all) <= 3 * error;
     }
@@ -161,7 +163,7 @@ static void error_on_the_path(void **unused) {
             all += n > 0 ? length : 0;
             found += n > 0 ? length * hits / n : 0;
         }
-        double error = lc_sampled_error(all, found / all, all / period);
+        double error = lc_stats_share_error(all, found / all, all / period);
         one += fabs(found - share * all) <= error;
         three += fabs(found - share * all) <= 3 * error;
     }
