@@ -230,6 +230,7 @@ measure() {
   build release
   build release overhead-twins
   build release overhead-openmp || say "constructs of OpenMP are left out" # not part of all: clang may lack OpenMP
+  build release overhead-native || say "constructs of OpenMP on libgomp are left out"
   patience=$(/usr/bin/python3 tests/gate/gate.py --patience)
   export LC_PATIENCE=$patience
   exec /usr/bin/python3 tests/measure/measure.py build/release "$@"

@@ -106,9 +106,19 @@ def overhead():
     yield from map(hot_path, FLAVOURS)
     yield from map(over_messages, FLAVOURS)
     yield from map(minima, FLAVOURS)
-    yield Source("overhead.openmp", "overhead", 7, 1, 15,
-                 tuple(Row(name, "ns", at_most(ns), f"{name}: added by the profile") for name, ns in OPENMP.items()),
-                 ("{python}", "{root}/tests/bench/overhead/openmp.py", "{build}/bin/latecomer", "{build}/tests/bench/overhead-openmp", "3"))
+    for runtime, ways in (("openmp", {"empty": "an OMPT tool that does nothing", "trace": "a trace, beyond the profile"}), ("native", {"trace": "a trace, beyond the profile"})):
+        on = "" if runtime == "openmp" else ", GCC's runtime"
+        rows = [Row(name, "ns", at_most(ns) if runtime == "openmp" else None, f"{name}{on}: added by the profile") for name, ns in OPENMP.items()]
+        rows += [Row(f"{name}.{way}", "ns", None, f"{name}{on}: added by {what}") for name in OPENMP for way, what in ways.items()]
+        yield Source(f"overhead.{runtime}", "overhead", 7, int(runtime == "openmp"), 15, tuple(rows),
+                     ("{python}", "{root}/tests/bench/overhead/openmp.py", "{build}/bin/latecomer", f"{{build}}/tests/bench/overhead-{runtime}", "3"))
+        kinds = {"nested": "1,000 regions inside of one: each", "threads": "10,000 threads that end after a region: each", "tasks": "ten million tasks, one after the other: each"}
+        rows = [Row(kind, "ns", None, f"{what}{on}") for kind, what in kinds.items()]
+        # each thread is a location of its own, whose clocks stay
+        rows += [Row(f"{kind}.memory", "KB", at_most(120000 if kind == "threads" else 4096), f"{what.split(':')[0]}{on}: memory that grows after a tenth of them", load=False)
+                 for kind, what in kinds.items()]
+        yield Source(f"overhead.extremes.{runtime}", "overhead", 3, 0, 60, tuple(rows),
+                     ("{python}", "{root}/tests/bench/overhead/openmp_extremes.py", "{build}/bin/latecomer", f"{{build}}/tests/bench/extremes-{runtime}", "1"))
     yield Source("overhead.trace", "overhead", 7, 1, 10,
                  (Row("self", "ns", at_most(60), "a call of MPI: a trace beyond the profile"),
                   Row("solo", "ns", at_most(60), "a collective of one rank: a trace beyond the profile"),

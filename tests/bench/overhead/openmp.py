@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What the tool adds to constructs of OpenMP: openmp.py LATECOMER PROGRAM [ROUNDS] [--instructions]. PROGRAM: overhead-openmp.
+"""What the tool adds to constructs of OpenMP: openmp.py LATECOMER PROGRAM [ROUNDS] [--instructions]. PROGRAM: overhead-openmp, or overhead-native (GCC's runtime).
 
-Times (alone on the machine): ns bare; what an OMPT tool adds that does nothing (the least that the runtime's reports cost), what the profile
-adds (a figure, of the medians), and what a trace adds to the profile. The ways take turns. --instructions: instead,
+Times (alone on the machine): ns bare; what an OMPT tool adds that does nothing (the least that the runtime's reports cost; not on GCC's runtime, which has no such tools),
+what the profile adds, and what a trace adds to the profile: figures of the medians. The ways take turns. --instructions: instead,
 instructions that the tool's library executes per construct, on both threads together, counted by callgrind: the same on any machine, loaded or not (but for threads that look again for a lock that is held)."""
 import glob
 import os
@@ -27,11 +27,18 @@ def output(words, **environment):
     return [line.split() for line in done.stdout.splitlines()]
 
 
+def beside(way):
+    """What its cost is added to."""
+    return "profile" if way == "trace" else "bare"
+
+
 def times(folder):
     """ns of each construct, per way to run it and round."""
     ways = {"bare": ([], {}), "empty": ([], {"OMP_TOOL_LIBRARIES": os.path.join(os.path.dirname(PROGRAM), "libempty-tool.so")}),
             "profile": ([LATECOMER, "run", "-q", "-o", f"{folder}/profile"], {}),
             "trace": ([LATECOMER, "run", "-q", "--trace", "-o", f"{folder}/trace"], {})}
+    if PROGRAM.endswith("-native"):
+        del ways["empty"]
     values = {way: {} for way in ways}
     for _ in range(ROUNDS):
         for way, (words, environment) in ways.items():
@@ -40,12 +47,14 @@ def times(folder):
             for name, ns in output([*words, PROGRAM], **environment):
                 values[way].setdefault(name, []).append(float(ns))
     for label, of in (("medians of the rounds", statistics.median), ("minima of the rounds", min)):
-        print(f"{label}\n{'construct':20} {'bare':>8} {'empty':>8} {'profile':>8} {'trace':>8}")
+        print(f"{label}\n{'construct':20} {'bare':>8}" + "".join(f" {way:>8}" for way in ways if way != "bare"))
         for name in CONSTRUCTS:
-            bare, empty, profile, trace = (of(values[way][name]) for way in ways)
-            print(f"{name:20} {bare:8.0f} {empty - bare:+8.0f} {profile - bare:+8.0f} {trace - profile:+8.0f}")
+            print(f"{name:20} {of(values['bare'][name]):8.0f}" + "".join(f" {of(values[way][name]) - of(values[beside(way)][name]):+8.0f}" for way in ways if way != "bare"))
     for name in CONSTRUCTS:
-        figure(name, statistics.median(values["profile"][name]) - statistics.median(values["bare"][name]), "ns")
+        for way in ways:
+            added = statistics.median(values[way][name]) - statistics.median(values[beside(way)][name])
+            if way != "bare":
+                figure(name if way == "profile" else f"{name}.{way}", added, "ns")
 
 
 def own_instructions(path):
