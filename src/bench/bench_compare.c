@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/stats.h"
+#include "base/student.h"
 #include "bench/random.h"
 
 enum { DRAWS = 600, LEAST = 30 };
@@ -29,21 +30,23 @@ struct side { /* run times after the warm-up as places in their sorted order */
     double low[LC_COMPARED], high[LC_COMPARED]; /* logarithms: bounds of each quantile by itself */
 };
 
-/* Of order statistics, so that they hold for all quantiles together: normal quantile of
- * 1 - 0.05 / 18. */
-#define LC_ORDER_Z 2.77
+/* Normal quantile of so many pairs of series: bounds that far out hold for all of their quantiles
+ * together, on both sides. 2.77 for one pair. */
+static double normal_for(size_t pairs) {
+    return lc_student_quantile(1 - 0.05 / LC_COMPARED / (double)pairs, LC_STUDENT_MOST);
+}
 
 /* Where a quantile may lie: between order statistics. Infinite where these are not in the data: its
  * draws know nothing of what lies beyond their largest run time. Of dependent repetitions, as many
  * count as lc_dependent_quantile() says of the median and, in the upper part, of the tail. */
-static enum lc_err bound_quantiles(struct side *s, const double *runs) {
+static enum lc_err bound_quantiles(struct side *s, const double *runs, double z) {
     struct lc_quantile_interval median, tail;
     LC_TRY(lc_dependent_quantile(runs, s->n, 0.5, &median));
     LC_TRY(lc_dependent_quantile(runs, s->n, 0.95, &tail));
     for (int q = 0; q < LC_COMPARED; q++) {
         double at = lc_compared_quantiles[q];
         double count = at > 0.7 ? fmin(median.effective, tail.effective) : median.effective;
-        double half = LC_ORDER_Z * sqrt(at * (1 - at) / count);
+        double half = z * sqrt(at * (1 - at) / count);
         s->low[q] =
             at - half > 0 ? log(lc_stats_quantile_sorted(s->sorted, s->n, at - half)) : -INFINITY;
         s->high[q] =
@@ -62,7 +65,8 @@ static int by_value(const void *a, const void *b) {
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static enum lc_err side_new(struct side *s, const struct lc_fingerprint *f) {
+/* z: of the bounds of quantiles. */
+static enum lc_err side_new(struct side *s, const struct lc_fingerprint *f, double z) {
     double *runs;
     struct placed *order;
     *s = (struct side){0};
@@ -87,7 +91,7 @@ static enum lc_err side_new(struct side *s, const struct lc_fingerprint *f) {
         if (s->n > 0)
             err = lc_block_length(runs, s->n, &s->block);
         if (s->n > 0 && err == LC_OK)
-            err = bound_quantiles(s, runs);
+            err = bound_quantiles(s, runs, z);
     }
     free(order);
     free(runs);
@@ -117,8 +121,9 @@ static void draw(struct side *s, uint64_t *random, double *quantiles) {
         quantiles[q++] = log(s->sorted[s->n - 1]);
 }
 
-/* The band: standard errors of the draws, and how many of them hold for all quantiles at once. */
-static enum lc_err make_band(struct side *a, struct side *b, uint64_t seed,
+/* The band: standard errors of the draws, and how many of them hold for all quantiles at once;
+ * `wider` times that for all pairs at once. */
+static enum lc_err make_band(struct side *a, struct side *b, uint64_t seed, double wider,
                              struct lc_bench_pair *pair) {
     double(*draws)[LC_COMPARED], from_a[LC_COMPARED], from_b[LC_COMPARED];
     double mean[LC_COMPARED] = {0}, error[LC_COMPARED] = {0}, *largest;
@@ -148,7 +153,7 @@ static enum lc_err make_band(struct side *a, struct side *b, uint64_t seed,
     /* few blocks make errors of their own; both numbers: calibrated on pairs of equals (tests) */
     size_t whole = a->n / a->block + b->n / b->block;
     double blocks = (double)whole;
-    double width = lc_stats_quantile_sorted(largest, DRAWS, 0.97) * (1 + 10 / blocks);
+    double width = lc_stats_quantile_sorted(largest, DRAWS, 0.97) * (1 + 10 / blocks) * wider;
     for (int q = 0; q < LC_COMPARED; q++) {
         double shift = log(pair->b[q] / pair->a[q]);
         pair->shift[q] = expm1(shift);
@@ -170,6 +175,15 @@ static enum lc_err make_band(struct side *a, struct side *b, uint64_t seed,
 
 static bool differs(const struct lc_bench_pair *p, int q) {
     return p->low[q] > 0 || p->high[q] < 0;
+}
+
+bool lc_bench_crosses(const struct lc_bench_pair *p) {
+    bool longer = false, shorter = false;
+    for (int q = 0; q < LC_COMPARED && p->why == NULL; q++) {
+        longer |= p->low[q] > 0;
+        shorter |= p->high[q] < 0;
+    }
+    return longer && shorter;
 }
 
 /* Modes that are no part of a tail. */
@@ -245,17 +259,18 @@ const char *lc_bench_why_not(const struct lc_fingerprint *a, const struct lc_fin
 }
 
 enum lc_err lc_bench_compare(const struct lc_fingerprint *a, const struct lc_fingerprint *b,
-                             uint64_t seed, struct lc_bench_pair *pair) {
+                             uint64_t seed, size_t pairs, struct lc_bench_pair *pair) {
     struct side sides[2] = {{0}, {0}};
+    double z = normal_for(pairs);
     *pair = (struct lc_bench_pair){.verdict = LC_BENCH_NOT_COMPARABLE,
                                    .verdict_within = LC_BENCH_NOT_COMPARABLE,
                                    .why = lc_bench_why_not(a, b),
                                    .launches = {1, 1}};
     if (pair->why != NULL)
         return LC_OK;
-    enum lc_err err = side_new(&sides[0], a);
+    enum lc_err err = side_new(&sides[0], a, z);
     if (err == LC_OK)
-        err = side_new(&sides[1], b);
+        err = side_new(&sides[1], b, z);
     for (int q = 0; err == LC_OK && q < LC_COMPARED; q++) {
         pair->a[q] =
             lc_stats_quantile_sorted(sides[0].sorted, sides[0].n, lc_compared_quantiles[q]);
@@ -263,7 +278,7 @@ enum lc_err lc_bench_compare(const struct lc_fingerprint *a, const struct lc_fin
             lc_stats_quantile_sorted(sides[1].sorted, sides[1].n, lc_compared_quantiles[q]);
     }
     if (err == LC_OK)
-        err = make_band(&sides[0], &sides[1], seed, pair);
+        err = make_band(&sides[0], &sides[1], seed, z / normal_for(1), pair);
     if (err == LC_OK)
         pair->verdict = pair->verdict_within = lc_bench_judge(&a->modes, &b->modes, pair);
     side_free(&sides[0]);
@@ -307,6 +322,7 @@ static bool is_outcome(const char *key) {
                                            "job_s",
                                            "repetitions",
                                            "invalid",
+                                           "late_first",
                                            "broadcast_ns",
                                            "window_ns",
                                            "overlap_compute_ns",

@@ -1,7 +1,8 @@
 /* Are two results of the micro-benchmark the same? docs/definitions/micro-benchmark.md, section 3.
  *
  * Repetitions depend on those before them, so blocks of them are drawn (circular block bootstrap);
- * the band holds for all quantiles at once, so that A against A is "same" in 95 % of all cases. */
+ * the band holds for all quantiles of all pairs at once, so that A against A is "same" in 95 % of
+ * all cases, of however many operations and sizes they are. */
 #ifndef LC_BENCH_BENCH_COMPARE_H
 #define LC_BENCH_BENCH_COMPARE_H
 
@@ -34,14 +35,17 @@ struct lc_bench_pair {
     enum lc_bench_verdict verdict_within;       /* one each: if launches did not differ at all */
 };
 
-/* Of one series each, as if there were no other launches. `seed`: of the draws. LC_ERR_NOMEM. */
+/* Of one series each, as if there were no other launches. `seed`: of the draws; `pairs`: that are
+ * compared, for all of which together the bands hold (Bonferroni). LC_ERR_NOMEM. */
 enum lc_err lc_bench_compare(const struct lc_fingerprint *a, const struct lc_fingerprint *b,
-                             uint64_t seed, struct lc_bench_pair *pair);
+                             uint64_t seed, size_t pairs, struct lc_bench_pair *pair);
 
 /* The part of it that compare_launches.c shares: the verdict that follows from shifts and their
  * band. */
 enum lc_bench_verdict lc_bench_judge(const struct lc_modes *a, const struct lc_modes *b,
                                      const struct lc_bench_pair *pair);
+/* Whether B takes longer at some quantiles and less at others ([Roth 2021], figure 4.18). */
+bool lc_bench_crosses(const struct lc_bench_pair *pair);
 /* Why these two cannot be compared (a constant), or NULL. */
 const char *lc_bench_why_not(const struct lc_fingerprint *a, const struct lc_fingerprint *b);
 

@@ -8,9 +8,9 @@
 #include "base/stats.h"
 #include "base/student.h"
 
-/* Quantiles of one launch go together: nine intervals at this level hold at 95 % at once
- * (calibrated on launches of the same: tests). */
-#define LC_LEVEL       (1 - 0.05 / 3)
+/* Quantiles of one launch go together: nine intervals that each fail this often hold at 95 % at
+ * once (calibrated on launches of the same: tests). */
+#define LC_FAILS       (0.05 / 3)
 #define LC_LEAST_ERROR 1e-4
 
 /* Degrees of freedom from which on launches say themselves how much they differ: three on each side
@@ -73,9 +73,9 @@ static double guessed_half(double count_a, double count_b) {
 
 /* Launches of both sides vary alike: one variance for them. Few of them tell little of it. */
 static void set_band(const struct launches *a, size_t n_a, const struct launches *b, size_t n_b,
-                     struct lc_bench_pair *pair) {
+                     size_t pairs, struct lc_bench_pair *pair) {
     double count_a = (double)n_a, count_b = (double)n_b, freedom = count_a + count_b - 2;
-    double t = lc_student_quantile(LC_LEVEL, freedom);
+    double t = lc_student_quantile(1 - LC_FAILS / (double)pairs, freedom);
     double least = freedom < ENOUGH ? guessed_half(count_a, count_b) : 0;
     pair->launches_guessed = least > 0;
     for (int q = 0; q < LC_COMPARED; q++) {
@@ -134,7 +134,7 @@ static void widen(const struct lc_fingerprint *a, const struct lc_fingerprint *b
 
 enum lc_err lc_bench_compare_launches(const struct lc_fingerprint *const *a, size_t n_a,
                                       const struct lc_fingerprint *const *b, size_t n_b,
-                                      uint64_t seed, struct lc_bench_pair *pair) {
+                                      uint64_t seed, size_t pairs, struct lc_bench_pair *pair) {
     struct launches sides[2];
     *pair = (struct lc_bench_pair){.verdict = LC_BENCH_NOT_COMPARABLE,
                                    .verdict_within = LC_BENCH_NOT_COMPARABLE,
@@ -144,14 +144,14 @@ enum lc_err lc_bench_compare_launches(const struct lc_fingerprint *const *a, siz
     if (pair->why != NULL)
         return LC_OK;
     if (n_a == 1 && n_b == 1) {
-        LC_TRY(lc_bench_compare(a[0], b[0], seed, pair));
+        LC_TRY(lc_bench_compare(a[0], b[0], seed, pairs, pair));
         if (is_launch(a[0]) && is_launch(b[0]))
             widen(a[0], b[0], pair);
         return LC_OK;
     }
     LC_TRY(launches_make(a, n_a, &sides[0]));
     LC_TRY(launches_make(b, n_b, &sides[1]));
-    set_band(&sides[0], n_a, &sides[1], n_b, pair);
+    set_band(&sides[0], n_a, &sides[1], n_b, pairs, pair);
     pair->one_after_other = one_after_other(a, n_a, b, n_b);
     pair->verdict = pair->verdict_within = lc_bench_judge(&sides[0].modes, &sides[1].modes, pair);
     return LC_OK;

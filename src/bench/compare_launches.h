@@ -10,9 +10,10 @@
 #define LC_LAUNCHES_DIFFER 4.0
 
 /* a[n_a], b[n_b]: launches, one at least. One each: as lc_bench_compare(), and where both were
- * measured by this tool the band gets room for other launches. LC_ERR_NOMEM. */
+ * measured by this tool the band gets room for other launches. seed, pairs: as there.
+ * LC_ERR_NOMEM. */
 enum lc_err lc_bench_compare_launches(const struct lc_fingerprint *const *a, size_t n_a,
                                       const struct lc_fingerprint *const *b, size_t n_b,
-                                      uint64_t seed, struct lc_bench_pair *pair);
+                                      uint64_t seed, size_t pairs, struct lc_bench_pair *pair);
 
 #endif

@@ -42,27 +42,57 @@ static size_t launches_of(const struct lc_fingerprint *of, struct lc_fingerprint
     return found;
 }
 
-static bool is_first(const struct lc_bench_comparison *c, size_t i) {
+/* Of its launches in a list. */
+static bool is_first(struct lc_fingerprint **list, size_t i) {
     for (size_t k = 0; k < i; k++)
-        if (is_same_job(c->a[k], c->a[i]))
+        if (is_same_job(list[k], list[i]))
             return false;
     return true;
 }
 
-/* A job of A, in all its launches, against those of B; one job on each side is a pair anyway. */
-static enum lc_err add_pair(struct lc_bench_comparison *c, size_t i, uint64_t seed,
+static bool has_job(struct lc_fingerprint **list, size_t n, const struct lc_fingerprint *job) {
+    for (size_t i = 0; i < n; i++)
+        if (is_same_job(list[i], job))
+            return true;
+    return false;
+}
+
+/* One job on each side is a pair, whatever it is. */
+static bool is_one_each(const struct lc_bench_comparison *c) {
+    return c->n_a == 1 && c->n_b == 1;
+}
+
+/* Of either side; how many pairs there are. */
+static size_t find_alone(struct lc_bench_comparison *c) {
+    size_t pairs = 0;
+    for (size_t i = 0; i < c->n_a; i++) {
+        bool paired = is_one_each(c) || has_job(c->b, c->n_b, c->a[i]);
+        if (is_first(c->a, i) && paired)
+            pairs++;
+        else if (is_first(c->a, i))
+            c->alone[c->n_alone++] = c->a[i];
+    }
+    c->n_alone_a = c->n_alone;
+    for (size_t i = 0; i < c->n_b && !is_one_each(c); i++)
+        if (is_first(c->b, i) && !has_job(c->a, c->n_a, c->b[i]))
+            c->alone[c->n_alone++] = c->b[i];
+    return pairs;
+}
+
+/* A job of A, in all its launches, against those of B; `pairs` in all. */
+static enum lc_err add_pair(struct lc_bench_comparison *c, size_t i, uint64_t seed, size_t pairs,
                             const struct lc_fingerprint **in_a,
                             const struct lc_fingerprint **in_b) {
     size_t n_a = launches_of(c->a[i], c->a, c->n_a, in_a);
     size_t n_b = launches_of(c->a[i], c->b, c->n_b, in_b);
-    if (n_b == 0 && c->n_a == 1 && c->n_b == 1)
+    if (n_b == 0 && is_one_each(c))
         in_b[n_b++] = c->b[0];
     if (n_b == 0)
         return LC_OK;
     c->in_a[c->n] = in_a[0];
     c->in_b[c->n] = in_b[0];
     struct lc_bench_pair *pair = &c->pairs[c->n++];
-    LC_TRY(lc_bench_compare_launches(in_a, n_a, in_b, n_b, seed, pair));
+    LC_TRY(lc_bench_compare_launches(in_a, n_a, in_b, n_b, seed, pairs, pair));
     if (c->n == 1 || pair->verdict > c->verdict)
         c->verdict = pair->verdict;
     return LC_OK;
@@ -77,11 +107,15 @@ enum lc_err lc_bench_comparison_new(struct lc_bench_comparison *c, char *const *
     LC_TRY(lc_alloc(&c->pairs, c->n_a, sizeof c->pairs[0]));
     LC_TRY(lc_alloc(&c->in_a, c->n_a, sizeof(void *)));
     LC_TRY(lc_alloc(&c->in_b, c->n_a, sizeof(void *)));
+    LC_TRY(lc_alloc(&c->alone, c->n_a + c->n_b, sizeof(void *)));
     LC_TRY(lc_alloc(&launches, c->n_a + c->n_b, sizeof(void *)));
     enum lc_err err = LC_OK;
+    size_t pairs = find_alone(c);
     for (size_t i = 0; i < c->n_a && err == LC_OK; i++)
-        if (is_first(c, i))
-            err = add_pair(c, i, seed + i, launches, launches + c->n_a);
+        if (is_first(c->a, i))
+            err = add_pair(c, i, seed + i, pairs, launches, launches + c->n_a);
+    if (c->n_alone > 0)
+        c->verdict = LC_BENCH_NOT_COMPARABLE;
     free(launches);
     return err;
 }
@@ -96,11 +130,14 @@ void lc_bench_comparison_free(struct lc_bench_comparison *c) {
     free(c->pairs);
     free(c->in_a);
     free(c->in_b);
+    free(c->alone);
 }
 
 enum { MEDIAN = 4 };
 /* From here on a change is told as a factor: ten times as long. */
 #define LC_MANY 9
+/* A band of more than this factor to either side is no number that tells anybody anything. */
+#define LC_BEYOND 100
 
 static json_t *pair_json(const struct lc_bench_comparison *c, size_t i) {
     const struct lc_bench_pair *p = &c->pairs[i];
@@ -114,13 +151,22 @@ static json_t *pair_json(const struct lc_bench_comparison *c, size_t i) {
                       isfinite(p->high[q]) ? json_real(p->low[q]) : json_null(), "high",
                       isfinite(p->high[q]) ? json_real(p->high[q]) : json_null()));
     return json_pack(
-        "{s:s, s:I, s:s, s:s, s:o, s:o, s:o, s:[I, I], s:b, s:b}", "operation", a->operation,
+        "{s:s, s:I, s:s, s:s, s:o, s:o, s:b, s:o, s:[I, I], s:b, s:b}", "operation", a->operation,
         "bytes", (json_int_t)a->bytes, "verdict", lc_bench_verdict_name(p->verdict),
         "verdict_within", lc_bench_verdict_name(p->verdict_within), "why",
         p->why != NULL ? json_string(p->why) : json_null(), "shift",
-        p->why != NULL ? json_null() : json_real(p->shift[MEDIAN]), "quantiles", quantiles,
-        "launches", (json_int_t)p->launches[0], (json_int_t)p->launches[1], "launches_guessed",
-        p->launches_guessed, "one_after_other", p->one_after_other);
+        p->why != NULL ? json_null() : json_real(p->shift[MEDIAN]), "crosses", lc_bench_crosses(p),
+        "quantiles", quantiles, "launches", (json_int_t)p->launches[0], (json_int_t)p->launches[1],
+        "launches_guessed", p->launches_guessed, "one_after_other", p->one_after_other);
+}
+
+/* Jobs that only one side has. */
+static json_t *alone_json(const struct lc_bench_comparison *c, size_t from, size_t to) {
+    json_t *list = json_array();
+    for (size_t i = from; i < to; i++)
+        json_array_append_new(list, json_pack("{s:s, s:I}", "operation", c->alone[i]->operation,
+                                              "bytes", (json_int_t)c->alone[i]->bytes));
+    return list;
 }
 
 json_t *lc_bench_comparison_json(const struct lc_bench_comparison *c) {
@@ -140,9 +186,10 @@ json_t *lc_bench_comparison_json(const struct lc_bench_comparison *c) {
         json_decref(metadata);
         metadata = lc_bench_differences(c->in_a[0], c->in_b[0]);
     }
-    return json_pack("{s:s, s:o, s:o, s:o, s:b}", "verdict", lc_bench_verdict_name(c->verdict),
-                     "shift", shift, "pairs", pairs, "metadata", metadata, "launches_guessed",
-                     guessed);
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "verdict", lc_bench_verdict_name(c->verdict),
+        "shift", shift, "pairs", pairs, "only_in_a", alone_json(c, 0, c->n_alone_a), "only_in_b",
+        alone_json(c, c->n_alone_a, c->n_alone), "metadata", metadata, "launches_guessed", guessed);
 }
 
 /* "+3.1 %", or of what is many times as long "12.3 times". */
@@ -156,37 +203,89 @@ static const char *change_text(double shift, char text[32]) {
     return text;
 }
 
+static bool is_beyond(const struct lc_bench_pair *p, int q) {
+    return p->low[q] <= 0 && p->high[q] >= 0 && p->high[q] + 1 > LC_BEYOND * (p->shift[q] + 1);
+}
+
+/* "same" is worth as much as the band is narrow. */
+static void print_resolution(const struct lc_bench_pair *p, const struct lc_bench_page *page) {
+    double factor = (1 + p->high[MEDIAN]) / (1 + p->shift[MEDIAN]);
+    if (p->verdict != LC_BENCH_SAME)
+        return;
+    if (!isfinite(factor) || is_beyond(p, MEDIAN))
+        fputs("  Of the median nothing can be told\n", page->out);
+    else if (factor < 1 + LC_MANY)
+        fprintf(page->out, "  A median that differs by less than %.1f %% would not be told\n",
+                100 * (factor - 1));
+    else
+        fprintf(page->out,
+                "  A median that differs by less than a factor of %.3g would not be told\n",
+                factor);
+}
+
 static void print_quantile(const struct lc_bench_pair *p, int q, const struct lc_bench_page *page) {
     char from[32], to[32], shift[32], low[32], high[32];
     fprintf(page->out, "  %8.0f %% %10s %10s %11s   ", 100 * lc_compared_quantiles[q],
             lc_bench_time(p->a[q], from), lc_bench_time(p->b[q], to),
             change_text(p->shift[q], shift));
-    if (isfinite(p->high[q]))
+    if (!isfinite(p->high[q]))
+        fputs("unknown: too few repetitions beyond it\n", page->out);
+    else if (is_beyond(p, q))
+        fputs("unknown: launches differ too much\n", page->out);
+    else
         fprintf(page->out, "%s to %s%s\n", change_text(p->low[q], low),
                 change_text(p->high[q], high), p->low[q] > 0 || p->high[q] < 0 ? "  *" : "");
-    else
-        fputs("unknown: too few repetitions beyond it\n", page->out);
+}
+
+/* The quantiles at which B takes longer, or less: "5 10 25 %". */
+static void print_side(const struct lc_bench_pair *p, bool longer,
+                       const struct lc_bench_page *page) {
+    for (int q = 0; q < LC_COMPARED; q++)
+        if (longer ? p->low[q] > 0 : p->high[q] < 0)
+            fprintf(page->out, "%.0f ", 100 * lc_compared_quantiles[q]);
+    fputc('%', page->out);
+}
+
+/* No single number says which is better. */
+static void print_crossing(const struct lc_bench_pair *p, const struct lc_bench_page *page) {
+    if (!lc_bench_crosses(p))
+        return;
+    fputs("  The distributions cross: B takes longer at ", page->out);
+    print_side(p, true, page);
+    fputs(", less at ", page->out);
+    print_side(p, false, page);
+    fputc('\n', page->out);
+}
+
+/* "MPI_Bcast  8 B", and the verdict. */
+static void print_verdict(const struct lc_fingerprint *f, enum lc_bench_verdict verdict,
+                          const struct lc_bench_page *page) {
+    struct lc_strbuf name = {0};
+    lc_put_printable(&name, f->operation);
+    fprintf(page->out, "%s%s%s", page->bold, lc_strbuf_get(&name), page->plain);
+    lc_strbuf_free(&name);
+    if (lc_bench_is_sized(f->operation))
+        fprintf(page->out, "  %llu B", (unsigned long long)f->bytes);
+    fprintf(page->out, ": %s%s%s", verdict != LC_BENCH_SAME ? page->alarm : page->bold,
+            lc_bench_verdict_name(verdict), page->plain);
 }
 
 static void print_pair(const struct lc_bench_comparison *c, size_t i,
                        const struct lc_bench_page *page) {
     const struct lc_bench_pair *p = &c->pairs[i];
     const struct lc_fingerprint *a = c->in_a[i];
-    struct lc_strbuf name = {0};
     char to[32];
-    lc_put_printable(&name, a->operation);
-    fprintf(page->out, "%s%s%s  %llu B: %s%s%s", page->bold, lc_strbuf_get(&name), page->plain,
-            (unsigned long long)a->bytes, p->verdict != LC_BENCH_SAME ? page->alarm : page->bold,
-            lc_bench_verdict_name(p->verdict), page->plain);
-    lc_strbuf_free(&name);
+    print_verdict(a, p->verdict, page);
     if (p->why != NULL) {
         fprintf(page->out, " (%s)\n", p->why);
         return;
     }
-    fprintf(page->out, "\n  %10s %10s %10s %11s   95 %% band of all together\n", "quantile", "A",
+    fprintf(page->out, "\n  %10s %10s %10s %11s   band (95 %% for all together)\n", "quantile", "A",
             "B", "shift");
     for (int q = 0; q < LC_COMPARED; q++)
         print_quantile(p, q, page);
+    print_crossing(p, page);
+    print_resolution(p, page);
     if (p->launches_guessed)
         fprintf(
             page->out,
@@ -220,8 +319,12 @@ void lc_bench_comparison_text(const struct lc_bench_comparison *c,
     enum { MOST = 20 };
     for (size_t i = 0; i < c->n; i++)
         print_pair(c, i, page);
+    for (size_t i = 0; i < c->n_alone; i++) {
+        print_verdict(c->alone[i], LC_BENCH_NOT_COMPARABLE, page);
+        fprintf(page->out, " (only in %c)\n", i < c->n_alone_a ? 'A' : 'B');
+    }
     if (c->n == 0) {
-        fputs("not comparable: no operation and size is in both\n", page->out);
+        fputs("no operation and size is in both\n", page->out);
         return;
     }
     json_t *list = lc_bench_differences(c->in_a[0], c->in_b[0]), *one;

@@ -11,7 +11,9 @@ struct lc_bench_comparison {
     struct lc_bench_pair *pairs;                /* jobs of A with their partners in B */
     const struct lc_fingerprint **in_a, **in_b; /* [n] their first launches */
     size_t n;
-    enum lc_bench_verdict verdict; /* the gravest; not comparable if there is no pair */
+    const struct lc_fingerprint **alone; /* [n_alone] jobs that the other side does not have */
+    size_t n_alone, n_alone_a;           /* those of A come first */
+    enum lc_bench_verdict verdict;       /* the gravest; not comparable if a job is alone */
 };
 
 /* Operands of each side: FILE or DIR, several launches of the same jobs;

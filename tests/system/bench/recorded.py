@@ -167,11 +167,26 @@ def made():
     check((one["patterns"]["outlier_clusters"], one["patterns"]["largest_cluster"]) == (3, 3) and one["patterns"]["clusters_p"] < 1e-6, f"clusters: {one['patterns']}")
 
 
+def crossing():
+    """Figure 4.18 of the thesis: B has a higher median and a lower tail, and both are told. A seventh of the repetitions is slow."""
+    random.seed(8)
+    for name, most, slow in (("low-median", 27000, 69000), ("low-tail", 30000, 60000)):
+        imported(name, [(slow if i % 7 == 3 else most) * math.exp(random.gauss(0, 0.03)) for i in range(900)])
+    pair = json.loads(bench("compare", "--json", "low-median", "low-tail"))["pairs"][0]
+    told = [1 if q["low"] > 0 else -1 if q["high"] < 0 else 0 for q in pair["quantiles"]]
+    check(pair["crosses"] and told[:7] == [1] * 7 and told[-1] == -1, f"crossing: {told}")
+    check("The distributions cross: B takes longer at 5 10 25 40 50 60 75 %, less at " in bench("compare", "low-median", "low-tail"), "crossing: not said")
+    check("A median that differs by less than 0." in bench("compare", "low-median", "low-median"), "resolution: not said")
+    pair = json.loads(bench("compare", "--json", "low-median", "low-median"))["pairs"][0]
+    check(not pair["crosses"] and pair["verdict"] == "same", f"crossing: {pair}")
+
+
 def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
     recorded()
     made()
+    crossing()
     if FAILED:
         sys.exit("\n".join(FAILED[:40]))
 

@@ -8,6 +8,7 @@
 /* after those */
 #include <cmocka.h>
 
+#include "base/student.h"
 #include "bench/compare_launches.h"
 
 #include "synthetic.h"
@@ -43,7 +44,7 @@ static void count(enum kind kind, double memory, int times, int *verdicts) {
     for (int i = 0; i < times; i++) {
         struct lc_fingerprint *a = make(SAME, memory), *b = make(kind, memory);
         struct lc_bench_pair pair;
-        assert_int_equal(lc_bench_compare(a, b, (uint64_t)i + 1, &pair), LC_OK);
+        assert_int_equal(lc_bench_compare(a, b, (uint64_t)i + 1, 1, &pair), LC_OK);
         verdicts[pair.verdict]++;
         lc_fingerprint_free(a);
         lc_fingerprint_free(b);
@@ -98,8 +99,9 @@ static void test_fine_modes(void **state) {
         for (int k = 0; k < 2; k++)
             assert_int_equal(lc_fingerprint_new(&f[k], "MPI_Bcast", 8, 4, runs[k], N, NULL), LC_OK);
         assert_int_equal(f[0]->modes.n, 2);
-        assert_int_equal(lc_bench_compare(f[0], f[1], 1, &pair), LC_OK);
+        assert_int_equal(lc_bench_compare(f[0], f[1], 1, 1, &pair), LC_OK);
         assert_int_equal(pair.verdict, far == 0 ? LC_BENCH_SHIFTED : LC_BENCH_MODES);
+        assert_true(far == 1 || !lc_bench_crosses(&pair)); /* nowhere less */
         for (int k = 0; k < 2; k++)
             lc_fingerprint_free(f[k]);
     }
@@ -110,7 +112,7 @@ static void test_not_comparable(void **state) {
     struct lc_fingerprint *a = make(SAME, 0), *b = make(SAME, 0);
     struct lc_bench_pair pair;
     b->bytes = 16;
-    assert_int_equal(lc_bench_compare(a, b, 1, &pair), LC_OK);
+    assert_int_equal(lc_bench_compare(a, b, 1, 1, &pair), LC_OK);
     assert_int_equal(pair.verdict, LC_BENCH_NOT_COMPARABLE);
     assert_string_equal(pair.why, "different sizes");
     lc_fingerprint_free(a);
@@ -131,7 +133,7 @@ static void test_few(void **state) {
             runs[i] = 10000 * exp(0.05 * gauss()) * (i % 10 == 7 ? 1000 : 1);
         assert_int_equal(lc_fingerprint_new(&f[k], "MPI_Bcast", 8, 4, runs, FEW, NULL), LC_OK);
     }
-    assert_int_equal(lc_bench_compare(f[0], f[1], 1, &pair), LC_OK);
+    assert_int_equal(lc_bench_compare(f[0], f[1], 1, 1, &pair), LC_OK);
     assert_int_equal(pair.verdict, LC_BENCH_SAME);
     assert_true(isinf(pair.high[0]) && isinf(pair.high[LC_COMPARED - 1])); /* 5 and 95 % */
     assert_true(pair.low[4] > -0.2 && pair.high[4] < 0.2);                 /* the median */
@@ -158,12 +160,61 @@ static void test_crossing(void **state) {
         assert_int_equal(lc_fingerprint_new(&f[k], "MPI_Allreduce", 1000, 256, runs, N, NULL),
                          LC_OK);
     }
-    assert_int_equal(lc_bench_compare(f[0], f[1], 1, &pair), LC_OK);
+    assert_int_equal(lc_bench_compare(f[0], f[1], 1, 1, &pair), LC_OK);
     assert_true(pair.low[4] > 0.08 && pair.high[4] < 0.14); /* the median: 11 % more */
     assert_true(pair.high[LC_COMPARED - 1] < -0.08);        /* 95 %: 13 % less */
     assert_int_not_equal(pair.verdict, LC_BENCH_SAME);
+    assert_true(lc_bench_crosses(&pair));
     for (int k = 0; k < 2; k++)
         lc_fingerprint_free(f[k]);
+}
+
+/* As `latecomer bench` makes them: launches differ by `spread`, all run times of one alike. */
+static struct lc_fingerprint *make_launch(double spread, double factor) {
+    enum { REPS = 200 };
+    double *runs = malloc(REPS * sizeof *runs), level = 20000 * factor * exp(spread * gauss());
+    struct lc_fingerprint *f;
+    for (int i = 0; i < REPS; i++)
+        runs[i] = level * exp(0.04 * gauss());
+    json_t *about = json_pack("{s:{s:s}}", "benchmark", "sync", "roundtime");
+    assert_int_equal(lc_fingerprint_new(&f, "MPI_Bcast", 8, 4, runs, REPS, about), LC_OK);
+    return f;
+}
+
+/* Half the width of the band at the median, of logarithms. */
+static double half_width(const struct lc_bench_pair *pair) {
+    return log1p(pair->high[4]) - log1p(pair->shift[4]);
+}
+
+/* Twenty pairs at once: the band is so wide that all of them hold together. */
+static void test_together(void **state) {
+    enum { EACH = 3, PAIRS = 20, FREEDOM = 2 * EACH - 2 };
+    struct lc_fingerprint *launches[2 * EACH], *a, *b;
+    struct lc_bench_pair one, many;
+    (void)state;
+    synthetic_state = first_seed(15);
+    for (int i = 0; i < 2 * EACH; i++)
+        launches[i] = make_launch(0.2, 1);
+    const struct lc_fingerprint *const *all = (const struct lc_fingerprint *const *)launches;
+    assert_int_equal(lc_bench_compare_launches(all, EACH, all + EACH, EACH, 1, 1, &one), LC_OK);
+    assert_int_equal(lc_bench_compare_launches(all, EACH, all + EACH, EACH, 1, PAIRS, &many),
+                     LC_OK);
+    double wider = lc_student_quantile(1 - 0.05 / 3 / PAIRS, FREEDOM) /
+                   lc_student_quantile(1 - 0.05 / 3, FREEDOM);
+    assert_true(wider > 2);
+    assert_float_equal(half_width(&many) / half_width(&one), wider, 1e-9);
+    a = make(SAME, 0.3);
+    b = make(SAME, 0.3);
+    assert_int_equal(lc_bench_compare(a, b, 1, 1, &one), LC_OK);
+    assert_int_equal(lc_bench_compare(a, b, 1, PAIRS, &many), LC_OK);
+    wider = lc_student_quantile(1 - 0.05 / LC_COMPARED / PAIRS, LC_STUDENT_MOST) /
+            lc_student_quantile(1 - 0.05 / LC_COMPARED, LC_STUDENT_MOST); /* normal quantiles */
+    assert_true(wider > 1.3);
+    assert_float_equal(half_width(&many) / half_width(&one), wider, 0.01);
+    lc_fingerprint_free(a);
+    lc_fingerprint_free(b);
+    for (int i = 0; i < 2 * EACH; i++)
+        lc_fingerprint_free(launches[i]);
 }
 
 static struct lc_fingerprint *make_about(const char *kernel, const char *algorithm, int root,
@@ -202,18 +253,6 @@ static void test_differences(void **state) {
     lc_fingerprint_free(b);
 }
 
-/* As `latecomer bench` makes them: launches differ by `spread`, all run times of one alike. */
-static struct lc_fingerprint *make_launch(double spread, double factor) {
-    enum { REPS = 200 };
-    double *runs = malloc(REPS * sizeof *runs), level = 20000 * factor * exp(spread * gauss());
-    struct lc_fingerprint *f;
-    for (int i = 0; i < REPS; i++)
-        runs[i] = level * exp(0.04 * gauss());
-    json_t *about = json_pack("{s:{s:s}}", "benchmark", "sync", "roundtime");
-    assert_int_equal(lc_fingerprint_new(&f, "MPI_Bcast", 8, 4, runs, REPS, about), LC_OK);
-    return f;
-}
-
 /* How many of `times` comparisons of n launches on each side find no difference. */
 static int count_same(size_t n, double spread, double factor, int times) {
     int same = 0;
@@ -223,7 +262,8 @@ static int count_same(size_t n, double spread, double factor, int times) {
         for (size_t k = 0; k < 2 * n; k++)
             all[k] = make_launch(spread, k < n ? 1 : factor);
         const struct lc_fingerprint *const *a = (const struct lc_fingerprint *const *)all;
-        assert_int_equal(lc_bench_compare_launches(a, n, a + n, n, (uint64_t)i + 1, &pair), LC_OK);
+        assert_int_equal(lc_bench_compare_launches(a, n, a + n, n, (uint64_t)i + 1, 1, &pair),
+                         LC_OK);
         assert_int_equal(pair.launches_guessed, n < 3);
         assert_int_equal(pair.launches[0], n);
         same += pair.verdict == LC_BENCH_SAME;
@@ -250,13 +290,11 @@ static void test_launches(void **state) {
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "all") == 0)
         part = 1;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_false_alarms),
-                                       cmocka_unit_test(test_named_rightly),
-                                       cmocka_unit_test(test_launches),
-                                       cmocka_unit_test(test_fine_modes),
-                                       cmocka_unit_test(test_not_comparable),
-                                       cmocka_unit_test(test_differences),
-                                       cmocka_unit_test(test_few),
-                                       cmocka_unit_test(test_crossing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_named_rightly),
+        cmocka_unit_test(test_launches),     cmocka_unit_test(test_together),
+        cmocka_unit_test(test_fine_modes),   cmocka_unit_test(test_not_comparable),
+        cmocka_unit_test(test_differences),  cmocka_unit_test(test_few),
+        cmocka_unit_test(test_crossing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
