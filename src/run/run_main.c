@@ -46,7 +46,8 @@ static const char *why_unmeasured(const struct lc_program *program) {
 static void choose_openmp(struct lc_run *run) {
     char why[256];
     run->native_openmp = lc_openmp_is_native();
-    run->makes_tasks = lc_openmp_makes_tasks(&run->program);
+    /* one process has nobody to tell of its tasks */
+    run->makes_tasks = run->launch.size != 1 && lc_openmp_makes_tasks(&run->program);
     if (lc_openmp_choose(&run->program, &run->openmp, why) != LC_OK)
         snprintf(why, sizeof why, "%.255s", lc_err_text());
     if (run->openmp != NULL && lc_binding_choose(&run->binding, why) != LC_OK)
