@@ -26,10 +26,15 @@ struct lc_cubex_writer {
                                grow with the rows) */
     uint32_t *inclusive;    /* positions for INCLUSIVE metrics, made when first needed */
     unsigned char *row;
+    /* What is to be written there, and has not been: rows follow each other, and a system call for
+     * each of them took most of the time of a result with thousands of call paths. */
+    unsigned char held[65536];
+    size_t n_held;
+    uint64_t held_at;
 };
 
-static enum lc_err write_at(struct lc_cubex_writer *writer, const void *from, size_t bytes,
-                            uint64_t offset) {
+static enum lc_err write_now(struct lc_cubex_writer *writer, const void *from, size_t bytes,
+                             uint64_t offset) {
     const unsigned char *in = from;
     while (bytes > 0) {
         ssize_t put = pwrite(writer->file.fd, in, bytes, (off_t)offset);
@@ -41,6 +46,28 @@ static enum lc_err write_at(struct lc_cubex_writer *writer, const void *from, si
         offset += (uint64_t)put;
         bytes -= (size_t)put;
     }
+    return LC_OK;
+}
+
+static enum lc_err write_held(struct lc_cubex_writer *writer) {
+    size_t bytes = writer->n_held;
+    writer->n_held = 0;
+    return write_now(writer, writer->held, bytes, writer->held_at);
+}
+
+static enum lc_err write_at(struct lc_cubex_writer *writer, const void *from, size_t bytes,
+                            uint64_t offset) {
+    if (writer->n_held > 0 && (offset != writer->held_at + writer->n_held ||
+                               bytes > sizeof writer->held - writer->n_held))
+        LC_TRY(write_held(writer));
+    if (bytes > sizeof writer->held)
+        return write_now(writer, from, bytes, offset);
+    if (bytes == 0)
+        return LC_OK;
+    if (writer->n_held == 0)
+        writer->held_at = offset;
+    memcpy(writer->held + writer->n_held, from, bytes);
+    writer->n_held += bytes;
     return LC_OK;
 }
 
@@ -253,6 +280,7 @@ static enum lc_err finish(struct lc_cubex_writer *writer) {
     lc_strbuf_free(&xml);
     if (err != LC_OK)
         return err;
+    LC_TRY(write_held(writer));
     /* Two blocks of zeros end the file; before them, the padding of the last member. */
     if (ftruncate(writer->file.fd, (off_t)(writer->end + 2 * (uint64_t)LC_TAR_BLOCK)) != 0)
         return lc_fail_errno(LC_ERR_IO, "%s: cannot be written", writer->file.path);

@@ -18,6 +18,15 @@
 
 static char file_name[64];
 
+static unsigned n_writes;
+
+ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at) {
+    n_writes++;
+    return __real_pwrite(fd, data, bytes, at);
+}
+
 static void check(enum lc_err err) {
     if (err != LC_OK)
         fail_msg("%s", lc_err_text());
@@ -201,6 +210,25 @@ static void order_of_calls(void **state) {
     lc_model_free(model);
 }
 
+/* Metric 1 is exclusive: its rows follow each other in the file. */
+static void rows_are_written_together(void **state) {
+    (void)state;
+    struct lc_model *model = NULL;
+    struct lc_cubex_writer *writer;
+    double values[64] = {1.0};
+    enum { CALL_PATHS = 5000 };
+    unlink(file_name);
+    check(sample_model(5, CALL_PATHS, 4, &model));
+    check(lc_cubex_writer_open(&writer, file_name, model));
+    check(lc_cubex_writer_metric(writer, 1));
+    unsigned before = n_writes;
+    for (uint32_t c = 0; c < CALL_PATHS; c++)
+        check(lc_cubex_writer_row(writer, c, values));
+    check(lc_cubex_writer_close(writer));
+    assert_in_range(n_writes - before, 1, 50);
+    lc_model_free(model);
+}
+
 static void no_place_to_write(void **state) {
     (void)state;
     struct lc_model *model = NULL;
@@ -230,9 +258,13 @@ static void unprintable_names(void **state) {
 int main(void) {
     snprintf(file_name, sizeof file_name, "test_cubex.%ld.cubex", (long)getpid());
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_models),        cmocka_unit_test(sizes_around_blocks),
-        cmocka_unit_test(tables_around_blocks), cmocka_unit_test(order_of_calls),
-        cmocka_unit_test(no_place_to_write),    cmocka_unit_test(unprintable_names),
+        cmocka_unit_test(random_models),
+        cmocka_unit_test(sizes_around_blocks),
+        cmocka_unit_test(tables_around_blocks),
+        cmocka_unit_test(order_of_calls),
+        cmocka_unit_test(no_place_to_write),
+        cmocka_unit_test(unprintable_names),
+        cmocka_unit_test(rows_are_written_together),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(file_name);
