@@ -1,5 +1,4 @@
 /* Enter, Leave, program begin, samples: the call paths of a location. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,13 +76,14 @@ static void begin_life(struct lc_reader *reader, int64_t t, uint32_t node) {
 
 static void count_sample(struct lc_reader *reader, uint32_t node, double weight_s) {
     struct lc_node_sums *sums = sums_of(reader, node);
-    const double most_s = 1000;
+    const double most_s = 10;
     if (!sums)
         return;
     double us = (weight_s < most_s ? weight_s : most_s) * 1e6;
     sums->samples++;
     sums->sampled_ns += (int64_t)(us * 1e3);
-    sums->squares_us2 += (int64_t)(us * us);
+    if (sums->squares_us2 < INT64_MAX / 2) /* not so in an archive that means it */
+        sums->squares_us2 += (int64_t)(us * us);
 }
 
 /* How many of the regions of a context, innermost first, are below the call path `base`. Where that
@@ -173,7 +173,8 @@ static void give_parts(struct lc_reader *reader, struct gap *gap, int64_t until)
             return;
         }
         double passed = gap->passed + generator_of(reader, gap->next)->weight;
-        int64_t end = (int64_t)floor((double)gap->on * (passed / gap->weight));
+        double share = (double)gap->on * (passed / gap->weight);
+        int64_t end = share < (double)gap->on ? (int64_t)share : gap->on;
         uint32_t node = node_of(reader, gap->base, reader->samples[gap->next].context);
         if (end > gap->given) {
             move_to(reader, gap->begin + gap->off + gap->given, node);

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections import defaultdict
 from pathlib import Path
@@ -80,6 +81,15 @@ class Runs:
         subprocess.run([self.latecomer, "analyze", "-q", directory], capture_output=True, text=True, check=True, timeout=patience(60))
         return json.loads(self.show("--json", directory))
 
+    def analyze_on(self, n, directory):
+        """The analysis by n ranks: values, samples, root causes."""
+        out = directory / f"by-{n}.cubex"
+        subprocess.run([self.latecomer, "analyze", "-q", "-n", str(n), "-o", out, directory], capture_output=True, text=True, check=True,
+                       timeout=patience(60))
+        result = json.loads(self.show("--json", out))
+        with tarfile.open(out) as archive:
+            return [result["metrics"], result["sampled"], *(archive.extractfile(m).read() for m in ("samples.tsv", "root_causes.json", "critical_path.json"))]
+
     def run(self, *options, trace=False, program=None, ranks=RANKS):
         """The result of a run, as JSON, and where it is."""
         directory = self.root / "-".join(options or ["demo"])
@@ -146,6 +156,8 @@ def mixed(runs):
     check("mixed: analysed, first finding", [f["callpath"] for f in blamed(joined)] == ["main/iterate/straggle"], blamed(joined))
     check("mixed: analysed, certainty", joined["findings"][0]["certainty"] == "measured", joined["findings"][0])
     of = {path.rsplit("/", 1)[-1]: e for path, e in json.loads(runs.show("--json", directory / "analysis.cubex"))["sampled"].items()}
+    several = {n: runs.analyze_on(n, directory) for n in (1, 3)}
+    check("mixed: the same on any number of analysis ranks", several[1] == several[3])
     for kernel, ranks, ms, cost in (("assemble", RANKS, 5, 0), ("precondition", RANKS, 5, 0), ("straggle", 1, 20, LATE_S)):
         check(f"mixed: analysed, time of {kernel}", near(of[kernel]["seconds"], ranks * ROUNDS * ms * 1e-3, of[kernel]["error_s"]), of[kernel])
         check(f"mixed: analysed, path in {kernel}", near(of[kernel]["critical_path_s"], ROUNDS * ms * 1e-3, of[kernel]["critical_path_error_s"]), of[kernel])

@@ -427,6 +427,7 @@ static void record(const struct lc_sampler *s, uint32_t node, uint64_t time_ns,
     ticks = ticks < s->end_ticks ? ticks : s->end_ticks;
     lc_trace_put2(s->trace, lc_rec_word(LC_REC_SAMPLE, ticks - s->trace->base_ticks),
                   node | (uint64_t)generator << 32);
+    lc_trace_renew_if_full(s->trace); /* the next call needs its room */
 }
 
 /* Which clock: the thread's period is that of the run times a power of two. */
