@@ -171,12 +171,154 @@ static void error_on_the_path(void **unused) {
     assert_true(three >= ROUNDS * 99 / 100);
 }
 
+/* ---- streams of samples of programs whose functions are known */
+
+enum { MOST_FUNCTIONS = 8, MOST_PIECES = 512, STREAMS = 250 };
+
+struct piece {
+    int function;
+    double ms;
+};
+
+static double draw(double from, double to) {
+    return from + (to - from) * ((double)(next() >> 11) * 0x1p-53);
+}
+
+/* What a thread does between two events; returns how many pieces. */
+typedef int gap_of(struct piece *pieces);
+
+/* Three kernels, one after the other. */
+static int as_in_c(struct piece *p) {
+    const double ms[] = {2, 5, 3};
+    for (int i = 0; i < 3; i++)
+        p[i] = (struct piece){i, ms[i] * draw(0.9, 1.1)};
+    return 3;
+}
+
+/* Many short calls of small functions. */
+static int as_in_cxx(struct piece *p) {
+    int n = 0;
+    for (double left = draw(5, 30); left > 0 && n < MOST_PIECES; n++) {
+        int function = (int)(next() % MOST_FUNCTIONS);
+        p[n] = (struct piece){function, (function + 1) * draw(0.01, 0.05)};
+        left -= p[n].ms;
+    }
+    return n;
+}
+
+/* A long loop nest among short ones. */
+static int as_in_fortran(struct piece *p) {
+    const double ms[] = {0.5, 40, 8, 0.2};
+    for (int i = 0; i < 4; i++)
+        p[i] = (struct piece){i, ms[i] * draw(0.8, 1.2)};
+    return 4;
+}
+
+/* The chunks of a loop that a thread of a team happens to get. */
+static int as_in_openmp(struct piece *p) {
+    int n = 0;
+    for (int chunks = 2 + (int)(next() % 30); n < 2 * chunks; n += 2) {
+        p[n] = (struct piece){0, draw(0.05, 0.4)};
+        p[n + 1] = (struct piece){1, draw(0.02, 0.1)};
+    }
+    return n;
+}
+
+struct stream { /* what the rows of a thread have in the end, and what is true */
+    double true_ms[MOST_FUNCTIONS], all_ms;
+    double weight[MOST_FUNCTIONS], own2[MOST_FUNCTIONS], cross[MOST_FUNCTIONS];
+    double sum, sum2, squares;
+    int samples[MOST_FUNCTIONS];
+};
+
+static void add_gap(struct stream *s, const double *weight) {
+    double all = 0;
+    for (int f = 0; f < MOST_FUNCTIONS; f++)
+        all += weight[f];
+    for (int f = 0; f < MOST_FUNCTIONS; f++) {
+        s->weight[f] += weight[f];
+        s->own2[f] += weight[f] * weight[f];
+        s->cross[f] += weight[f] * all;
+    }
+    s->sum += all;
+    s->sum2 += all * all;
+}
+
+/* As the sampler takes them: one period of 80 to 120 % of 2 ms for some 24 samples, then the next. */
+static struct stream take_stream(gap_of *gap, int gaps) {
+    struct stream s = {0};
+    struct piece pieces[MOST_PIECES];
+    double period = 2, left = draw(0, period), number = draw(0, 1);
+    int in_period = 0;
+    for (int g = 0; g < gaps; g++) {
+        double weight[MOST_FUNCTIONS] = {0};
+        for (int i = 0, n = gap(pieces); i < n; i++) {
+            double at = 0;
+            for (; at + left <= pieces[i].ms; at += left, left = period, in_period++) {
+                weight[pieces[i].function] += period;
+                s.samples[pieces[i].function]++;
+                s.squares += period * period;
+            }
+            left -= pieces[i].ms - at;
+            s.true_ms[pieces[i].function] += pieces[i].ms;
+            s.all_ms += pieces[i].ms;
+        }
+        add_gap(&s, weight);
+        if (in_period >= 24) {
+            number = fmod(number + 0.6180339887498949, 1);
+            period = 2 * (0.8 + 0.4 * number);
+            left = fmin(left, period);
+            in_period = 0;
+        }
+    }
+    return s;
+}
+
+/* 1,000 streams: the stated standard errors cover the truth as those of a normal distribution do,
+ * or more often. */
+static void errors_cover_the_truth(void **unused) {
+    (void)unused;
+    const struct {
+        const char *name;
+        gap_of *gap;
+        int gaps;
+    } shapes[] = {{"C", as_in_c, 60},
+                  {"C++", as_in_cxx, 40},
+                  {"Fortran", as_in_fortran, 40},
+                  {"OpenMP", as_in_openmp, 80}};
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        int n = 0, one = 0, two = 0, three = 0;
+        for (int r = 0; r < STREAMS; r++) {
+            const struct stream s = take_stream(shapes[k].gap, shapes[k].gaps);
+            for (int f = 0; f < MOST_FUNCTIONS; f++) {
+                const double sums[3] = {s.own2[f], s.cross[f], s.sum2};
+                if (s.samples[f] < 4) /* "(unresolved)" */
+                    continue;
+                double share = s.weight[f] / s.sum;
+                double error = fmin(
+                    lc_stats_share_error(s.all_ms, share, s.sum * s.sum / s.squares),
+                    lc_sampled_gap_error(s.all_ms, s.weight[f], s.sum, sums, s.squares / s.sum));
+                double off = fabs(share * s.all_ms - s.true_ms[f]);
+                n++;
+                one += off <= error;
+                two += off <= 2 * error;
+                three += off <= 3 * error;
+            }
+        }
+        print_message("%-8s %4d times: %5.1f %% within one standard error, %5.1f %% two, %5.1f %% "
+                      "three\n",
+                      shapes[k].name, n, 100.0 * one / n, 100.0 * two / n, 100.0 * three / n);
+        assert_true(n >= STREAMS && one >= n * 0.65 && two >= n * 0.94 && three >= n * 0.99);
+    }
+}
+
 int main(void) {
     state = first_seed(state);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_add_up),           cmocka_unit_test(nothing_to_go_by),
         cmocka_unit_test(error_is_that_of_draws), cmocka_unit_test(error_of_equal_distances),
         cmocka_unit_test(error_of_waits_by_lot),  cmocka_unit_test(error_on_the_path),
+        cmocka_unit_test(errors_cover_the_truth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
