@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "bench/bench_result.h"
 #include "bench/compare_launches.h"
+#include "bench/operation_size.h"
 
 static enum lc_err read_side(char *const *operands, size_t n, struct lc_fingerprint ***all,
                              size_t *count) {

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/stats.h"
@@ -138,14 +137,6 @@ enum lc_err lc_fingerprint_new(struct lc_fingerprint **made, const char *operati
     else
         lc_fingerprint_free(f);
     return err;
-}
-
-bool lc_bench_is_sized(const char *operation) {
-    static const char *const unsized[] = {"empty", "MPI_Barrier", "MPI_Ibarrier", "MPI_Win_"};
-    for (size_t i = 0; i < sizeof unsized / sizeof unsized[0]; i++)
-        if (strncmp(operation, unsized[i], strlen(unsized[i])) == 0)
-            return false;
-    return true;
 }
 
 void lc_fingerprint_free(struct lc_fingerprint *f) {

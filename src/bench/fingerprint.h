@@ -63,9 +63,6 @@ enum lc_err lc_fingerprint_new(struct lc_fingerprint **made, const char *operati
 /* Frees it with all it holds; NULL is allowed. */
 void lc_fingerprint_free(struct lc_fingerprint *f);
 
-/* Does the operation, or mock-up, move bytes, of which --bytes says how many? */
-bool lc_bench_is_sized(const char *operation);
-
 /* The JSON object (a new reference); NULL without memory. */
 json_t *lc_fingerprint_json(const struct lc_fingerprint *f);
 

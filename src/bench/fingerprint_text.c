@@ -8,6 +8,7 @@
 #include "base/stats.h"
 #include "base/utf8.h"
 #include "bench/canvas.h"
+#include "bench/operation_size.h"
 
 /* What chance makes less often than this (p) is told. */
 #define LC_TOLD_BELOW 0.001

@@ -13,6 +13,7 @@
 #include "bench/bench_audit.h"
 #include "bench/bench_result.h"
 #include "bench/launches.h"
+#include "bench/operation_size.h"
 #include "cli/cmd.h"
 
 enum { ROUNDS = 10, REPS = 300, GROUPS_MOST = 40, MEMBERS_MOST = 12, SIZES_MOST = 32 };

@@ -14,6 +14,7 @@
 #include "bench/harness/mock_ups.h"
 #include "bench/harness/mpi_facts.h"
 #include "bench/harness/op_samples.h"
+#include "bench/operation_size.h"
 #include "bench/rank_list.h"
 
 static volatile sig_atomic_t interrupted;
@@ -177,6 +178,11 @@ static void end(struct lc_harness *h) {
     MPI_Comm_free(&h->own.comm);
 }
 
+/* `empty` has none either, but belongs to those that are measured with it, of each size. */
+static bool has_sizes(const char *operation) {
+    return lc_bench_is_sized(operation) || strcmp(operation, "empty") == 0;
+}
+
 /* Every operation with every size. */
 static void measure_all(struct lc_harness *h, const struct words *words) {
     struct lc_job_wishes wishes = {.sync = sync_of(word(words, "sync")),
@@ -189,12 +195,14 @@ static void measure_all(struct lc_harness *h, const struct words *words) {
                                    .progress = word(words, "progress")[0] == '1',
                                    .truth = word(words, "truth")[0] == '1'};
     char *operations = strdup(word(words, "operations")), *rest = operations, *name;
-    bool stop = false;
-    while (!stop && (name = strsep(&rest, ",")) != NULL) {
+    enum lc_measured_end ended = LC_JOB_DONE;
+    while (ended != LC_JOB_INTERRUPTED && (name = strsep(&rest, ",")) != NULL) {
         char *sizes = strdup(word(words, "bytes")), *more = sizes, *bytes;
-        while (!stop && (bytes = strsep(&more, ",")) != NULL)
-            if (lc_measure_job(h, name, strtoull(bytes, NULL, 10), &wishes, &stop) != LC_OK)
+        for (bool again = true; again && (bytes = strsep(&more, ",")) != NULL;) {
+            if (lc_measure_job(h, name, strtoull(bytes, NULL, 10), &wishes, &ended) != LC_OK)
                 lc_harness_abort(h, lc_err_text());
+            again = ended == LC_JOB_DONE && has_sizes(name);
+        }
         free(sizes);
     }
     free(operations);

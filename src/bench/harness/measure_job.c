@@ -488,10 +488,11 @@ static void leave_out(const struct lc_harness *h, const char *operation) {
 }
 
 enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t bytes,
-                           const struct lc_job_wishes *wishes, bool *stop) {
+                           const struct lc_job_wishes *wishes, enum lc_measured_end *end) {
     struct job *j;
     if (!is_there(h, operation)) {
         leave_out(h, operation);
+        *end = LC_JOB_LACKING;
         return LC_OK;
     }
     LC_TRY(lc_alloc(&j, 1, sizeof *j));
@@ -530,7 +531,9 @@ enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t
     } else {
         finish(j);
     }
-    *stop = strcmp(j->stopped, "interrupted") == 0;
+    *end = j->lacking                               ? LC_JOB_LACKING
+           : strcmp(j->stopped, "interrupted") == 0 ? LC_JOB_INTERRUPTED
+                                                    : LC_JOB_DONE;
     lc_op_data_free(&j->data);
     free(j->runs);
     free(j);

@@ -43,10 +43,16 @@ struct lc_harness {
     volatile sig_atomic_t *interrupted;
 };
 
+enum lc_measured_end {
+    LC_JOB_DONE,
+    LC_JOB_LACKING, /* this MPI does not have the operation, which was said */
+    LC_JOB_INTERRUPTED
+};
+
 /* Collective. A failure of MPI on a rank is one line there and the end of the job with MPI_Abort.
- * LC_ERR_NOMEM, LC_ERR_RANGE, LC_ERR_IO. *stop: true after an interruption. */
+ * LC_ERR_NOMEM, LC_ERR_RANGE, LC_ERR_IO. */
 enum lc_err lc_measure_job(struct lc_harness *harness, const char *operation, uint64_t bytes,
-                           const struct lc_job_wishes *wishes, bool *stop);
+                           const struct lc_job_wishes *wishes, enum lc_measured_end *end);
 
 /* After a failure that other ranks do not know of: one line, what was measured is written, the job
  * ends. */
