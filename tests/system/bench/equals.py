@@ -118,7 +118,8 @@ def main():
             file.write(json.dumps(verdicts) + "\n")
     pairs = kept()[-COUNTED:]
     wrong = [line for what in pairs[0] for line in judged(what, Counter(verdicts[what] for verdicts in pairs), len(pairs))]
-    print("\n".join(wrong))
+    for line in wrong:
+        print(line)
     return wrong != [] and "judge" in sys.argv
 
 
