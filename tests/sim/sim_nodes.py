@@ -1,6 +1,6 @@
 """What calls cost between believed nodes: sim_nodes.py LATECOMER SIM-MPIRUN SIM-RANDOM NODES RANKS [SEED ..]
 
-Each motif of sim_random, 100 times, with and without the tool on the same network. Printed for each: calls, messages of the program and of the tool's own per
+Each motif of sim_random, 100 times on few ranks, with and without the tool on the same network. Printed for each: calls, messages of the program and of the tool's own per
 call (without those of its start and end), and how much longer the program took for all calls: none waits for a message of the tool, which would take a
 latency between nodes. Edges that are late, forced or lost are counted in the result; where none is, the critical path is that of the program.
 Then the random program of each SEED, with clocks of nodes that are apart and a network that is drawn: its result against the truth, as in sim_truth."""
@@ -24,13 +24,18 @@ LOST = ("absent", "unsure", "mispaired", "void", "lost", "order_violations", "co
 COUNTED = ("edges_late", "events_forced", "posts_unknown")
 
 
+def rounds(ranks):
+    """Of a motif: what a call costs is seen in fewer where many ranks make it."""
+    return max(10, min(100, 1600 // ranks))
+
+
 class Launch:
     def __init__(self, tools, motif, nodes, ranks, tool):
         latecomer, mpirun, program = tools
         with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
             log, exp, tell = (Path(root) / name for name in ("log", "exp", "tell"))
             before = [latecomer, "run", "-q", "-o", exp, "--"] if tool else []
-            command = [mpirun, "-n", ranks, "--nodes", nodes, "--seed", 1, *NETWORK, "--tell", tell, *before, program, motif, log]
+            command = [mpirun, "-n", ranks, "--nodes", nodes, "--seed", 1, *NETWORK, "--tell", tell, *before, program, motif and f"{motif}:{rounds(ranks)}", log]
             done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=patience(300), env={**os.environ, "TMPDIR": root})
             if done.returncode != 0:
                 sys.exit(f"{motif}: status {done.returncode}: {done.stderr[-500:]}")

@@ -8,7 +8,7 @@
  * all work. All ranks draw the same program from a seed;
  * how long they work they draw apart, times the factors of SIM_RANDOM_FACTORS (NAME=FACTOR,..) for
  * work in these functions. PHASES says what runs: 7 are all phases of seed 7, 7:2 is only one of
- * them, 7,8,9:0 are several programs one after the other; the name of a motif is 100 of these.
+ * them, 7,8,9:0 are several programs one after the other; ring:100 are 100 of a motif.
  *
  * LOG.RANK has one line for each MPI call: C THREAD FUNCTION BEGIN END PATH, times by the clock.
  * PATH is every function from main, or the first one of the thread, to the caller of MPI:
@@ -644,29 +644,30 @@ static void forget(void) {
         PLAIN(MPI_Comm_free, &comms[--n_comms].comm);
 }
 
-/* 100 times the same, for what a call costs. */
-static void run_motif(const char *name, size_t length) {
+/* So many times the same, for what a call costs. */
+static void run_motif(const char *name, size_t length, long times) {
     FRAME;
     common = 1;
     own = (uint64_t)rank;
     for (const struct motif *m = all_motifs; m < all_motifs + MOTIFS; m++)
         if (strlen(m->name) == length && strncmp(m->name, name, length) == 0) {
-            for (int i = 0; i < 100; i++)
+            for (long i = 0; i < times; i++)
                 m->run(&comms[0]);
             return;
         }
     abort();
 }
 
-/* "7,8:2": all phases of seed 7, and one of seed 8. Or the name of a motif. */
+/* "7,8:2": all phases of seed 7, and one of seed 8. Or a motif, and how often: "ring:100". */
 static void run_programs(const char *list) {
     FRAME;
     uint64_t before = 0;
     for (char *at = (char *)list; *at != '\0'; at += *at == ',') {
         if (*at >= 'a') {
-            size_t length = strcspn(at, ",");
-            run_motif(at, length);
-            at += length;
+            size_t length = strcspn(at, ":");
+            const char *name = at;
+            long times = strtol(at + length + 1, &at, 10);
+            run_motif(name, length, times);
             continue;
         }
         uint64_t seed = strtoull(at, &at, 10);
