@@ -230,9 +230,12 @@ static enum lc_err find_programs(struct lc_def_raw *raw, const struct lc_idmap *
     }
     for (size_t p = 0; p < trace->n_processes; p++) {
         trace->processes[p].program = LC_NONE;
-        if (of[p] != NULL && first == NULL)
+        if (of[p] == NULL)
+            continue;
+        if (first == NULL)
             first = of[p];
-        differ = differ || (of[p] != NULL && strcmp(of[p], first) != 0);
+        else
+            differ |= strcmp(of[p], first) != 0;
     }
     enum lc_err err = LC_OK;
     for (size_t p = 0; differ && p < trace->n_processes && err == LC_OK; p++) {

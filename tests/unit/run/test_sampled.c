@@ -244,7 +244,8 @@ static void add_gap(struct stream *s, const double *weight) {
     s->sum2 += all * all;
 }
 
-/* As the sampler takes them: one period of 80 to 120 % of 2 ms for some 24 samples, then the next. */
+/* As the sampler takes them: one period of 80 to 120 % of 2 ms for some 24 samples, then the
+ * next. */
 static struct stream take_stream(gap_of *gap, int gaps) {
     struct stream s = {0};
     struct piece pieces[MOST_PIECES];
