@@ -1,0 +1,284 @@
+#include "measure/openmp/omp_clocks.h"
+
+#include <string.h>
+
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/clocks/intervals.h"
+#include "measure/clocks/phases.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
+#include "measure/openmp/omp_thread.h"
+#include "measure/openmp/task_spans.h"
+#include "piggyback/logical.h"
+
+static void raise(uint64_t *to, uint64_t from) {
+    if (from > *to)
+        *to = from;
+}
+
+/* Its clock in the phase is its own from now on. */
+static void into_phase(struct lc_omp_task *task, const struct lc_logical *l) {
+    if (lc_likely(task->phase == l->phase))
+        return;
+    task->phase = l->phase;
+    task->phase_clock = 0;
+}
+
+/* As task_follows, from the begin of the current phase. */
+static void task_follows_phase(struct lc_omp_thread *o, const struct lc_logical *l) {
+    struct lc_omp_task *task = o->running;
+    if (lc_unlikely(l->phase != o->phase)) {
+        o->phase = l->phase;
+        o->seen_phase_own = o->seen_phase_useful = o->phase_task_max = 0;
+    }
+    if (task != NULL && l->phase != 0) {
+        uint64_t own = l->phase_own - o->seen_phase_own;
+        into_phase(task, l);
+        task->phase_clock += own;
+        if (l->phase_useful > o->seen_phase_useful + own)
+            raise(&task->phase_clock, l->phase_useful);
+    }
+    o->seen_phase_own = l->phase_own;
+    o->seen_phase_useful = l->phase_useful;
+}
+
+/* The current task's clock, up to the thread's last event. Where the thread's clock grew by more
+ * than its own work, an MPI call brought the edge. */
+static void task_follows(struct lc_omp_thread *o, const struct lc_logical *l) {
+    struct lc_omp_task *task = o->running;
+    if (lc_unlikely(l->interval != o->interval)) {
+        o->interval = l->interval;
+        o->seen_own = o->seen_useful = o->task_max = 0;
+        memset(o->whatif_max, 0, sizeof o->whatif_max);
+    }
+    if (task != NULL) {
+        if (lc_unlikely(task->interval != l->interval)) {
+            task->interval = l->interval;
+            task->clock = 0;
+            if (!lc_clk.backlog)
+                task->work = 0;
+            memset(task->spans, 0, sizeof task->spans);
+        }
+        uint64_t own = l->own - o->seen_own;
+        task->clock += own;
+        if (task->span != 0) {
+            if (!lc_clk.backlog) /* else it was counted already (worked_later) */
+                task->work += own;
+            task->spans[task->span - 1] += own;
+        }
+        if (l->useful > o->seen_useful + own && l->useful > task->clock)
+            task->clock = l->useful;
+    }
+    o->seen_own = l->own;
+    o->seen_useful = l->useful;
+    task_follows_phase(o, l);
+}
+
+void lc_omp_clock_begins(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now) {
+    if (k->l.interval) {
+        lc_logical_begin(&k->l, k->l.interval, now);
+        lc_clk_phase_catch_up(k);
+    }
+    o->seen_own = o->seen_useful = 0;
+}
+
+void lc_omp_clock_worked(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now,
+                         uint32_t node) {
+    lc_clk_worked(k, now, node);
+    task_follows(o, &k->l);
+}
+
+void lc_omp_clock_enters(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now,
+                         uint32_t node) {
+    lc_omp_clock_worked(o, k, now, node);
+    lc_clk_own_lock();
+    k->in_runtime = now;
+    lc_clk_own_unlock();
+}
+
+void lc_omp_clock_leaves(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now) {
+    lc_clk_left_runtime(k, now);
+    task_follows(o, &k->l);
+}
+
+void lc_omp_clock_runs(struct lc_omp_thread *o, struct lc_clk_thread *k, struct lc_omp_task *before,
+                       struct lc_omp_task *task, bool fresh) {
+    if (fresh) {
+        task->clock = task->phase_clock = 0;
+        task->interval = k != NULL ? k->l.interval : 0;
+        task->phase = k != NULL ? k->l.phase : 0;
+    }
+    if (lc_likely(lc_clk.whatif_tasks == 0) || k == NULL)
+        return;
+    lc_clk_own_lock();
+    for (uint32_t s = 0; s < k->l.vec.n_whatif; s++) {
+        if (!(lc_clk.whatif_tasks & 1u << s))
+            continue;
+        uint64_t *clock = &k->l.vec.whatif[s];
+        raise(&o->whatif_max[s], *clock);
+        if (before != NULL)
+            before->whatif[s] = *clock;
+        LC_SHOW(*clock, task != NULL && task->interval == k->l.interval ? task->whatif[s] : 0);
+    }
+    k->l.stale = true;
+    lc_clk_own_unlock();
+}
+
+void lc_omp_clock_follows(struct lc_omp_thread *o, struct lc_clk_thread *k,
+                          const struct lc_omp_task *ended) {
+    struct lc_omp_task *task = o->running;
+    if (task == NULL || ended->interval != k->l.interval || task->interval != ended->interval)
+        return;
+    raise(&task->clock, ended->clock);
+    if (ended->phase == task->phase)
+        raise(&task->phase_clock, ended->phase_clock);
+    lc_omp_spans_raise(task->spans, ended->spans);
+    lc_clk_own_lock();
+    for (uint32_t s = 0; s < k->l.vec.n_whatif; s++)
+        if (lc_clk.whatif_tasks & 1u << s)
+            LC_SHOW(k->l.vec.whatif[s], lc_larger(k->l.vec.whatif[s], ended->whatif[s]));
+    lc_clk_own_unlock();
+}
+
+void lc_omp_clock_first_task(struct lc_clk_thread *k, struct lc_omp_task *task) {
+    task->clock = k->l.own;
+    task->interval = k->l.interval;
+    task->phase_clock = k->l.phase_own;
+    task->phase = k->l.phase;
+}
+
+void lc_omp_clock_back(struct lc_omp_thread *o, struct lc_omp_task *task) {
+    if (o->last_task_clock > task->clock && task->interval == o->interval)
+        task->clock = o->last_task_clock;
+    if (o->last_phase_clock > task->phase_clock && task->phase == o->phase)
+        task->phase_clock = o->last_phase_clock;
+}
+
+/* A task ends: the longest in the thread's phase. */
+static void raise_in_phase(struct lc_omp_thread *o, const struct lc_omp_task *task) {
+    if (task->phase == o->phase && task->phase_clock > o->phase_task_max)
+        o->phase_task_max = task->phase_clock;
+}
+
+void lc_omp_clock_share_ended(struct lc_omp_thread *o, const struct lc_omp_task *task,
+                              struct lc_omp_task *forked) {
+    if (forked != NULL && forked->interval == task->interval)
+        lc_omp_spans_raise(forked->spans, task->spans);
+    if (task->interval == o->interval && task->clock > o->task_max)
+        o->task_max = task->clock;
+    raise_in_phase(o, task);
+    o->last_task_clock = task->clock;
+    o->last_phase_clock = task->phase == o->phase ? task->phase_clock : 0;
+}
+
+void lc_omp_clock_task_ended(struct lc_omp_thread *o, const struct lc_omp_task *task) {
+    if (task->interval == o->interval && task->clock > o->task_max)
+        o->task_max = task->clock;
+    raise_in_phase(o, task);
+    lc_omp_span_ended(task, o->interval);
+}
+
+void lc_omp_clock_undeferred(struct lc_omp_task *task, const struct lc_omp_task *creator) {
+    if (creator->interval == task->interval)
+        raise(&task->clock, creator->clock);
+}
+
+void lc_omp_clock_point(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now,
+                        struct lc_omp_point *point) {
+    const struct lc_omp_task *task = o->running;
+    lc_clk_own_lock();
+    lc_logical_stamp(&k->l, now, &point->stamp);
+    lc_clk_own_unlock();
+    point->process = k->l.process;
+    point->task = task != NULL ? task->clock : 0;
+    point->phase_process = k->l.phase_process;
+    point->phase_task = task != NULL && task->phase == k->l.phase ? task->phase_clock : 0;
+    if (task != NULL)
+        memcpy(point->spans, task->spans, sizeof point->spans);
+    else
+        memset(point->spans, 0, sizeof point->spans);
+    for (uint32_t s = 0; s < k->l.vec.n_whatif; s++)
+        point->whatif[s] = k->l.vec.whatif[s];
+    point->later = NULL;
+}
+
+void lc_omp_clock_edge(struct lc_omp_thread *o, struct lc_clk_thread *k,
+                       const struct lc_omp_point *point, uint64_t now) {
+    struct lc_omp_task *task = o->running;
+    struct lc_logical *l = &k->l;
+    if (point->stamp.interval != l->interval || !l->interval)
+        return;
+    lc_clk_own_lock();
+    bool won = lc_logical_edge(l, &point->stamp, now);
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++)
+        if (point->whatif[s] > l->vec.whatif[s])
+            LC_SHOW(l->vec.whatif[s], point->whatif[s]);
+    lc_logical_adopt(l, &point->stamp, won, &lc_clk.mine);
+    if (point->process > l->process)
+        l->process = point->process;
+    bool phase = l->phase != 0 && point->stamp.phase == l->phase;
+    if (phase)
+        raise(&l->phase_process, point->phase_process);
+    lc_clk_own_unlock();
+    if (task != NULL && task->interval == l->interval) {
+        raise(&task->clock, point->task);
+        if (phase) {
+            into_phase(task, l);
+            raise(&task->phase_clock, point->phase_task);
+        }
+        lc_omp_spans_raise(task->spans, point->spans);
+    }
+    o->seen_useful = l->useful;
+    o->seen_phase_useful = l->phase_useful;
+}
+
+void lc_omp_clock_copy(struct lc_omp_point *to, const struct lc_omp_point *from) {
+    to->later = NULL;
+    to->stamp = from->stamp;
+    to->late = from->late;
+    to->process = from->process;
+    to->task = from->task;
+    to->phase_process = from->phase_process;
+    to->phase_task = from->phase_task;
+    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+        to->whatif[s] = from->whatif[s];
+    memcpy(to->spans, from->spans, sizeof to->spans);
+}
+
+void lc_omp_clock_join(struct lc_omp_joint *joint, const struct lc_omp_point *point) {
+    struct lc_omp_point *all = &joint->point;
+    struct lc_stamp *to = &all->stamp;
+    const struct lc_stamp *from = &point->stamp;
+    if (!joint->any || from->interval > to->interval) {
+        lc_omp_clock_copy(all, point);
+        joint->any = true;
+        return;
+    }
+    raise(&to->enter, from->enter);
+    if (point->late.when > all->late.when)
+        all->late = point->late;
+    if (from->interval < to->interval)
+        return;
+    if (from->useful > to->useful) {
+        to->useful = from->useful;
+        to->node = from->node;
+        to->vector = from->vector;
+    }
+    raise(&to->outside_omp, from->outside_omp);
+    if (from->phase == to->phase) {
+        raise(&to->phase_useful, from->phase_useful);
+        raise(&all->phase_process, point->phase_process);
+        raise(&all->phase_task, point->phase_task);
+    } else if (from->enter >= to->enter) {
+        to->phase = from->phase;
+        to->phase_useful = from->phase_useful;
+        all->phase_process = point->phase_process;
+        all->phase_task = point->phase_task;
+    }
+    raise(&all->process, point->process);
+    raise(&all->task, point->task);
+    lc_omp_spans_raise(all->spans, point->spans);
+    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+        raise(&all->whatif[s], point->whatif[s]);
+}

@@ -1,0 +1,56 @@
+/* What an event in OpenMP does to the clocks of a thread and to those of its tasks, when they have
+ * come so far: at once (omp_edges.c), or later (omp_later.c). now: ticks; k: clocks of thread o. */
+#ifndef LC_MEASURE_OPENMP_OMP_CLOCKS_H
+#define LC_MEASURE_OPENMP_OMP_CLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lc_clk_thread;
+struct lc_omp_joint;
+struct lc_omp_point;
+struct lc_omp_task;
+struct lc_omp_thread;
+
+/* Its edges are known: it begins with a fork. */
+void lc_omp_clock_begins(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now);
+/* Useful time until now, spent in the node. */
+void lc_omp_clock_worked(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now,
+                         uint32_t node);
+/* The same, and it goes into the runtime. */
+void lc_omp_clock_enters(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now,
+                         uint32_t node);
+/* It comes back from the runtime. */
+void lc_omp_clock_leaves(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now);
+
+/* It runs `task` after `before` (NULL: none), with the what-if clocks that belong to the task; fresh:
+ * the task begins. k may be NULL. */
+void lc_omp_clock_runs(struct lc_omp_thread *o, struct lc_clk_thread *k, struct lc_omp_task *before,
+                       struct lc_omp_task *task, bool fresh);
+/* Its first task: what it did before was this task's work, too. */
+void lc_omp_clock_first_task(struct lc_clk_thread *k, struct lc_omp_task *task);
+/* The task that it runs follows another one, which has ended. */
+void lc_omp_clock_follows(struct lc_omp_thread *o, struct lc_clk_thread *k,
+                          const struct lc_omp_task *ended);
+/* It goes on with the task that forked, behind its share. */
+void lc_omp_clock_back(struct lc_omp_thread *o, struct lc_omp_task *task);
+/* Its share of a region has ended; forked: the task that forked it, or NULL. */
+void lc_omp_clock_share_ended(struct lc_omp_thread *o, const struct lc_omp_task *task,
+                              struct lc_omp_task *forked);
+/* An explicit task has ended. */
+void lc_omp_clock_task_ended(struct lc_omp_thread *o, const struct lc_omp_task *task);
+/* The task that begins is behind what its creator has done. */
+void lc_omp_clock_undeferred(struct lc_omp_task *task, const struct lc_omp_task *creator);
+
+/* What the thread, and the task that it runs, tell others now; all but `late`. */
+void lc_omp_clock_point(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now,
+                        struct lc_omp_point *point);
+/* An edge from the point to the thread and the task that it runs. */
+void lc_omp_clock_edge(struct lc_omp_thread *o, struct lc_clk_thread *k,
+                       const struct lc_omp_point *point, uint64_t now);
+/* All but `later`, of the what-if clocks only those that there are. */
+void lc_omp_clock_copy(struct lc_omp_point *to, const struct lc_omp_point *from);
+/* The joint has the maxima of all points that have come. */
+void lc_omp_clock_join(struct lc_omp_joint *joint, const struct lc_omp_point *point);
+
+#endif
