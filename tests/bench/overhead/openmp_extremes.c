@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../../system/openmp/memory_kb.h"
+
 static volatile int sink;
 static long early_kb;
 
@@ -15,19 +17,6 @@ static double now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-/* Of a line of /proc/self/status. */
-static long memory_kb(const char *name) {
-    char line[256];
-    long kb = 0;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, name, strlen(name)) == 0)
-            kb = strtol(line + strlen(name), NULL, 10);
-    if (file != NULL)
-        fclose(file);
-    return kb;
 }
 
 static void touch(long i) {

@@ -8,22 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memory_kb.h"
+
 static _Atomic long ran;
 static long at_once;
 static atomic_bool go, busy;
-
-/* KB, of a line of /proc/self/status. */
-static long memory_kb(const char *name) {
-    char line[256];
-    long kb = 0;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, name, strlen(name)) == 0)
-            kb = strtol(line + strlen(name), NULL, 10);
-    if (file != NULL)
-        fclose(file);
-    return kb;
-}
 
 static void count(void) {
     atomic_fetch_add_explicit(&ran, 1, memory_order_relaxed);
