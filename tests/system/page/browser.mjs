@@ -159,8 +159,7 @@ async function newcomer({ page }, about) {
   assert.match(await source.innerText(), /\.c:\d+$|^lib|^latecomer/, `${about.name}: where the cause's code is`);
   await source.click();
   await source.getByText("copied").waitFor();
-  // Of a run in true time the first finding may be one of those that have no window, such as a loss of processors.
-  await page.locator(".finding a", { hasText: "in the timeline" }).first().click();
+  await first.locator("a", { hasText: "in the timeline" }).click();
   await page.waitForSelector("canvas");
   await page.waitForSelector(".card");
 }

@@ -9,21 +9,24 @@ import sys
 import tarfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "cli"), os.path.join(HERE, "..", "..")]
+sys.path[:0] = [os.path.join(HERE, "..", "cli"), os.path.join(HERE, "..", ".."), os.path.join(HERE, "..", "programs")]
+from launch import virtual_time  # noqa: E402
 from made import check, enter, make, output  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
 BUILD, MAKE, MAKE_TRACE, GOLDEN, MODULES, SCRATCH = map(os.path.abspath, sys.argv[1:7])
 PICTURES = os.path.abspath(sys.argv[7]) if len(sys.argv) > 7 else ""
+# In true time the severest finding of the demo may be that other processes had the cores.
+DEMO_TIME = virtual_time() if "LC_VIRTUAL_TIME" in os.environ and not PICTURES else {}
 LATECOMER = f"{BUILD}/bin/latecomer"
 MELT = os.path.join(HERE, "..", "real", "melt.in")
 NAMES = ["<img src=x onerror=document.title='taken'>", "</script><script>document.title='taken'</script>", "--><b>bold", "\x1b[31mred", "tab\there", "<!--", "line\nbreak", "\u202eturned"]
 
 
-def measure(flavour, ranks, directory, *program, options=()):
+def measure(flavour, ranks, directory, *program, options=(), environment=None):
     done = subprocess.run([*mpirun(flavour, ranks), LATECOMER, "-q", "run", *options, "-o", directory, "--", *program], capture_output=True, text=True, timeout=patience(120),
-                          stdin=subprocess.DEVNULL, check=False)
+                          stdin=subprocess.DEVNULL, env={**os.environ, **(environment or {})}, check=False)
     check(done.returncode == 0, f"{program}: {done.returncode}: {done.stderr}")
 
 
@@ -143,13 +146,13 @@ def hostile():
 
 def demo(flavour):
     """The bundled demo with its analysis; what browser.mjs expects of its page."""
-    measure(flavour, 4, "demo", f"{BUILD}/bin/latecomer-demo-{flavour}", options=["--trace"])
+    measure(flavour, 4, "demo", f"{BUILD}/bin/latecomer-demo-{flavour}", options=["--trace"], environment=DEMO_TIME)
     output([LATECOMER, "-q", "analyze", "-n", "1", "demo"])
     first = json.loads(output([LATECOMER, "show", "--json", "demo"]))["findings"][0]
     path = (first["because"] or {}).get("callpath") or first["callpath"]
     function = [part for part in path.split("/") if not part.startswith("(")][-1]
-    check(path.startswith("main/solve/"), f"the first finding is about the planted causes: {path}")
-    return "demo", ["demo"], {"timeline": True, "causes": True, "findings": True, "cause": function, "one_click": True}
+    check(path.startswith("main/solve/") or not DEMO_TIME, f"the first finding is about the planted causes: {path}")
+    return "demo", ["demo"], {"timeline": True, "causes": True, "findings": True, "cause": function, "one_click": bool(DEMO_TIME)}
 
 
 def results():
