@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import { viewsSayTheJson } from "./views_say.mjs";
 
 const plan = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const require = createRequire(`${plan.modules}/node_modules/`);
@@ -364,7 +365,7 @@ async function sheet({ page }, about) {
   for (const [category, style] of [["warmup", "mpi_p2p"], ["good", "s0fill"], ["outlier", "late"]])
     assert.equal(await page.locator(`figure svg[aria-label='Histogram of 400 run times'] rect.${style}`).count(), about.bars[category], `${about.name}: bars of ${category}`);
   assert.equal(await page.locator("g.quantile").count(), 5);
-  assert.equal(await page.locator("figure svg[aria-label^='Run times of 2 ranks'] line").count(), 4);
+  assert.equal(await page.locator("figure svg[aria-label^='Run times of 2 ranks'] line:has(title)").count(), 4);
   const phases = await page.locator("section[aria-label='Phases and patterns']").innerText();
   for (const text of about.said) assert.ok(phases.includes(text), `${about.name}: ${text} is not in ${phases}`);
   const samples = await page.locator("[role=region][aria-label=samples]").innerText();
@@ -436,6 +437,7 @@ for (const about of plan.pages) {
     const said = (await tab.page.locator("main").innerText()).replace(/\s+/g, " ");
     for (const word of words) assert.ok(said.includes(word), `${about.name}: ${view} says "${word}": ${said}`);
   }
+  if (about.json) await viewsSayTheJson(tab, about);
   if (about.one_click) await newcomer(tab, about);
   if (about.name === "demo") { await keyboardOnly(tab, about); await files(tab, about); await printed(tab, about); }
   assert.deepEqual(tab.wrong, [], `${about.name}: nothing on the console, no request`);

@@ -214,6 +214,16 @@ def results():
     ]
 
 
+def as_json(name, **commands):
+    """Files of what the commands say of the results that a page is made of."""
+    files = {}
+    for what, command in commands.items():
+        files[what] = os.path.abspath(f"{name}.{what}.json")
+        with open(files[what], "w", encoding="utf-8") as out:
+            out.write(output([LATECOMER, *command]))
+    return files
+
+
 def main():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if not os.path.isdir(f"{MODULES}/node_modules") or not chromium:
@@ -223,7 +233,12 @@ def main():
     pages = []
     for name, operands, expected in results():
         output([LATECOMER, "-q", "report", "-o", f"{name}.html", *operands])
-        pages.append({"name": name, "file": os.path.abspath(f"{name}.html"), **expected})
+        said = {}
+        if name in ("demo", "lammps", "openmp") and not PICTURES:
+            said = {"json": as_json(name, show=["show", "--json", *operands])}
+        if name == "scaling":
+            said = {"json": as_json(name, scaling=["scaling", "--json", *operands], compare=["compare", "--json", operands[0], operands[-1]])}
+        pages.append({"name": name, "file": os.path.abspath(f"{name}.html"), **said, **expected})
     with open("pages.json", "w", encoding="utf-8") as out:
         json.dump({"modules": MODULES, "chromium": chromium, "pictures": PICTURES, "design": os.path.join(HERE, "..", "..", "..", "web", "design.html"), "pages": pages}, out)
     done = subprocess.run(["node", os.path.join(HERE, "browser.mjs"), "pages.json"], capture_output=True, text=True, timeout=patience(360), check=False)
