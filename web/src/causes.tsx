@@ -1,5 +1,6 @@
 /** Root causes: which delay costs how much, by two models; chains of waiting that one can follow into the timeline. */
 import type { JSX } from "preact";
+import { linear, XAxis, YAxis } from "./axes";
 import { percent, seconds, visible } from "./format";
 import { PerformanceImpact } from "./impact";
 import { Bar, Choice, Figure, Legend, Lines, ModelChoice, PathText, Section, Table, type Column } from "./parts";
@@ -14,7 +15,7 @@ function Chain(props: { cause: RootCause; nav: Navigation; hasTimeline: boolean 
   const from = Math.min(...links.map((l) => l.start_s));
   const to = Math.max(...links.map((l) => l.start_s + l.waiting_s));
   const names = [...new Set([`${cause.rank}.${cause.thread}`, ...links.map((l) => `${l.rank}.${l.thread}`)])];
-  const x = (t: number): number => 70 + (540 * (t - from)) / Math.max(to - from, 1e-12);
+  const x = linear([from, to], [70, 620]);
   const y = (name: string): number => 12 + names.indexOf(name) * 30;
   const look = (start: number, length: number): string => nav.link("timeline", { from: Math.max(0, start - length), to: start + 2 * length });
   return (
@@ -34,7 +35,7 @@ function Chain(props: { cause: RootCause; nav: Navigation; hasTimeline: boolean 
             </g>
           );
         })}
-        <text class="tick" x="70" y={names.length * 30 + 18}>{seconds(from)}</text><text class="tick" x="620" y={names.length * 30 + 18} text-anchor="end">{seconds(to)}</text>
+        <XAxis scale={x} y={names.length * 30 + 4} unit="sec" />
       </Figure>
       <ol class="links-list">
         {links.map((link) => (
@@ -129,14 +130,14 @@ function ModelBars(props: { models: DelayModels; nav: Navigation }): JSX.Element
   const [width, height, left] = [580, 130, 58];
   const most = Math.max(...ranks.flatMap((r) => [sum(r.proportional), sum(r.waitfirst)]), 1e-300);
   const step = width / rows.length;
-  const y = (v: number): number => 8 + height * (1 - v / most);
+  const y = linear([0, most], [8 + height, 8]);
   const every = Math.max(1, Math.ceil(rows.length / 24));
   return (
     <>
       <p class="tools left"><Choice label="Order" value={byCosts ? "costs" : "ranks"} options={[["ranks", "by rank"], ["costs", "by costs, proportional"]]} onChange={(order) => props.nav.set({ order })} /></p>
       <Legend items={[{ class: "bothfill", text: "in both models" }, { class: "s0fill", text: "more, proportional" }, { class: "s1fill", text: "more, wait-first" }]} />
       <Figure name="model-bars" width={640} height={height + 34} label={`Delay costs of ${rows.length} ranks in both models`}>
-        {[0, 0.5, 1].map((share) => <><line class="grid" x1={left} x2={left + width} y1={y(share * most)} y2={y(share * most)} /><text class="tick" x={left - 6} y={y(share * most) + 4} text-anchor="end">{seconds(share * most)}</text></>)}
+        <YAxis scale={y} left={left} right={left + width} unit="sec" />
         {rows.map((r, i) => {
           const [a, b] = [sum(r.proportional), sum(r.waitfirst)];
           const [low, high] = [Math.min(a, b), Math.max(a, b)];
@@ -212,7 +213,7 @@ function Models(props: { own: DelayModels | null; mean: DelayModels | null; nav:
       {Object.entries(models.pareto ?? {}).filter(([what]) => what !== "locations" || hasThreads).map(([what, curves]) => (
         <div><h3>Costs covered by the first {CURVES[what] ?? what}</h3>
           <Legend items={[{ class: "s0fill", text: "proportional" }, { class: "s1fill", text: "wait-first" }]} />
-          <Lines name={`pareto-${what}`} label="Pareto curves of both models" top={1} yText={percent} xText={(i) => String(i + 1)}
+          <Lines name={`pareto-${what}`} label="Pareto curves of both models" top={1} unit="share" xText={(i) => String(i + 1)}
             series={[{ class: "s0", values: normal(curves.proportional), text: "proportional" }, { class: "s1", values: normal(curves.waitfirst), text: "wait-first" }]} /></div>
       ))}
     </Section>

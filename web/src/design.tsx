@@ -87,7 +87,7 @@ function Design(): JSX.Element {
       <Section title="Efficiency"><Efficiency factors={FACTORS} pop={POP} /></Section>
       <Section title="Choice"><Choice label="Choice" value={choice} options={[["a", "pressed"], ["b", "not pressed"]]} onChange={setChoice} /> <button type="button">button</button> <button type="button" class="quiet">quiet</button></Section>
       <Section title="Spread"><BoxPlot spread={spread} unit="sec" name="box" /><Histogram spread={spread} unit="sec" /></Section>
-      <Section title="Lines"><Lines name="lines" label="Two lines" series={[{ class: "s0", values: [1, 2, 1.5, 4], text: "first" }, { class: "s1", values: [2, 2, 3, 3], text: "second" }]} xText={(i) => String(i)} yText={seconds} marks={[{ at: 3, text: "outlier" }]} /></Section>
+      <Section title="Lines"><Lines name="lines" label="Two lines" series={[{ class: "s0", values: [1, 2, 1.5, 4], text: "first" }, { class: "s1", values: [2, 2, 3, 3], text: "second" }]} xText={(i) => String(i)} unit="sec" marks={[{ at: 3, text: "outlier" }]} /></Section>
       <Section title="Iterations by rank"><IterationField byRank={{ ranks: 1, block: 1, elapsed_s: [[1, 1.1, 2, null], [1, 1, 1, 1.2]], waiting_s: [[0, 0.1, 0, null], [0.1, 0, 1, 0]] }} what="waiting_s" /></Section>
       <Section title="A table with pages"><Table name="pages" rows={[1, 2, 3, 4, 5]} most={2} columns={[{ title: "line", cell: (r) => r, value: (r) => r, number: true }]} /></Section>
       <Sheet f={fingerprint} nav={{ state: { view: "fingerprint", result: 0, keys: {} }, set: () => undefined, link: () => "#" }} />

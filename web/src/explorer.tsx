@@ -1,12 +1,15 @@
 /** Three linked panels: which metric, where in the call tree, who. */
+import { bin } from "d3-array";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { inUnit, percent, shortName, visible } from "./format";
+import { linear, XAxis } from "./axes";
+import { axisUnit, inUnit, percent, shortName, visible } from "./format";
 import { Choice, csv, download, Figure, PathText, Section, Source, Table, type Column } from "./parts";
 import { isEstimate, measuredFirst, topologiesOf, type Result, type ResultFile } from "./result";
 import { fiveNumbers, largest, type Rows, type Spread } from "./rows";
 import { numberKey, type Navigation } from "./state";
 import type { Metric, PathRow } from "./types";
+import { useVirtualizer } from "./virtual";
 
 const LINE = 22;
 
@@ -133,14 +136,11 @@ function Tree(props: { file: ResultFile; metric: number; selected: number; nav: 
   const set = open.key === key ? open.set : new Set([...hotPath(rows, metric), ...ancestors(rows, selected).slice(1), ...open.set]);
   const lines = useMemo(() => visibleLines(rows, set, search(rows, text)), [rows, set, set.size, text]);
   const box = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  const height = 480;
-  const first = Math.max(0, Math.floor(top / LINE) - 5);
-  const shown = lines.slice(first, first + Math.ceil(height / LINE) + 10);
+  const virtual = useVirtualizer(box, lines.length, LINE);
   const at = lines.findIndex((l) => l.path === selected);
   useEffect(() => {
     const element = box.current;
-    if (element && at >= 0 && (at * LINE < element.scrollTop || (at + 1) * LINE > element.scrollTop + element.clientHeight)) element.scrollTop = at * LINE - element.clientHeight / 2;
+    if (element && at >= 0 && (at * LINE < element.scrollTop || (at + 1) * LINE > element.scrollTop + element.clientHeight)) virtual.scrollToIndex(at, { align: "center" });
   }, [at]);
   const unit = file.json.metrics[metric].unit;
   const total = rows.total(metric);
@@ -167,13 +167,15 @@ function Tree(props: { file: ResultFile; metric: number; selected: number; nav: 
         <input type="search" aria-label="Search the call tree" placeholder="search  ( / )" value={text} onInput={(e) => nav.set({ search: e.currentTarget.value }, true)} />
         <Choice label="Show" value={mode} options={[["absolute", "absolute"], ["root", "% of root"], ["selection", "% of selection"]]} onChange={(v) => nav.set({ show: v })} />
       </p>
-      <div class="scroll" ref={box} role="tree" aria-label="Call tree" tabIndex={0} onKeyDown={onKey} onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
-        <div role="none" style={{ height: `${lines.length * LINE}px`, position: "relative" }}>
-          {shown.map((line, i) => {
+      <div class="scroll" ref={box} role="tree" aria-label="Call tree" tabIndex={0} onKeyDown={onKey}>
+        <div role="none" style={{ height: `${virtual.getTotalSize()}px`, position: "relative" }}>
+          {virtual.getVirtualItems().map(({ index, start }) => {
+            const line = lines[index];
+            if (!line) return null;
             const v = value(line);
             const share = total !== 0 ? Math.min(1, Math.abs(v / total)) : 0;
             return (
-              <div role="treeitem" aria-level={line.depth + 1} aria-selected={line.path === selected} {...(line.leaf ? {} : { "aria-expanded": line.open })} class={`node ${line.path === selected ? "selected" : ""}`} style={{ top: `${(first + i) * LINE}px`, paddingLeft: `${Math.min(line.depth, 24) * 14 + 4}px` }}
+              <div role="treeitem" aria-level={line.depth + 1} aria-selected={line.path === selected} {...(line.leaf ? {} : { "aria-expanded": line.open })} class={`node ${line.path === selected ? "selected" : ""}`} style={{ top: `${start}px`, paddingLeft: `${Math.min(line.depth, 24) * 14 + 4}px` }}
                 onClick={() => nav.set({ path: line.path })} onDblClick={() => toggle(line)}>
                 <span class="twist" aria-hidden="true" onClick={(e) => { e.stopPropagation(); if (!line.leaf) toggle(line); }}>{line.leaf ? "" : line.open ? "▾" : "▸"}</span>
                 <span class={`name ${rows.paths[line.path][2] ? "mpi" : ""}`} title={visible(rows.paths[line.path][1])}>{visible(shortName(rows.paths[line.path][1]))}</span>
@@ -203,31 +205,26 @@ function quantileNote(spread: Spread): string {
 /** A box plot: smallest, quarters, largest; the mean of the values is not in it. */
 export function BoxPlot(props: { spread: Spread; unit: string; name: string }): JSX.Element {
   const [low, q1, median, q3, high] = fiveNumbers(props.spread);
-  const top = high > 0 ? high : 1;
-  const x = (v: number): number => 10 + (400 * v) / top;
+  const x = linear([Math.min(low, 0), Math.max(high, 0)], [10, 410]);
   return (
     <Figure name={props.name} width={420} height={70} label={`From ${inUnit(low, props.unit)} to ${inUnit(high, props.unit)}, median ${inUnit(median, props.unit)}`}>
       <line class="axis" x1={x(low)} x2={x(high)} y1="25" y2="25" />
       <rect class="meter" x={x(q1)} y="12" width={Math.max(1, x(q3) - x(q1))} height="26" />
       <line class="axis strong" x1={x(median)} x2={x(median)} y1="8" y2="42" />
-      {[low, median, high].map((v, i) => <text class="tick" x={Math.max(10, Math.min(410, x(v)))} y={i === 1 ? 66 : 55} text-anchor={i === 0 ? "start" : i === 2 ? "end" : "middle"}>{inUnit(v, props.unit)}</text>)}
+      <XAxis scale={x} y={48} unit={axisUnit(props.unit)} />
     </Figure>
   );
 }
 
 export function Histogram(props: { spread: Spread; unit: string }): JSX.Element {
   const values = Array.from(props.spread.values).filter((v) => !Number.isNaN(v));
-  const low = Math.min(...values, 0);
-  const high = Math.max(...values, low + 1e-300);
-  const bins = Math.max(4, Math.min(24, Math.ceil(Math.sqrt(values.length) * 2)));
-  const counts = new Array<number>(bins).fill(0);
-  for (const v of values) counts[Math.min(bins - 1, Math.floor(((v - low) / (high - low)) * bins))]++;
-  const most = Math.max(...counts, 1);
+  const x = linear([Math.min(...values, 0), Math.max(...values, 0)], [10, 410]);
+  const classes = bin().domain(x.domain() as [number, number]).thresholds(x.ticks(Math.max(4, Math.min(24, Math.ceil(Math.sqrt(values.length) * 2)))))(values);
+  const y = linear([0, Math.max(...classes.map((c) => c.length), 1)], [120, 10]);
   return (
-    <Figure name="histogram" width={420} height={150} label={`Histogram of ${values.length} values in ${bins} classes`}>
-      {counts.map((n, i) => <rect class="meter" x={10 + (400 * i) / bins} width={400 / bins - 1} y={120 - (110 * n) / most} height={(110 * n) / most}><title>{`${n} between ${inUnit(low + ((high - low) * i) / bins, props.unit)} and ${inUnit(low + ((high - low) * (i + 1)) / bins, props.unit)}`}</title></rect>)}
-      <line class="axis" x1="10" x2="410" y1="120" y2="120" />
-      <text class="tick" x="10" y="140">{inUnit(low, props.unit)}</text><text class="tick" x="410" y="140" text-anchor="end">{inUnit(high, props.unit)}</text>
+    <Figure name="histogram" width={420} height={150} label={`Histogram of ${values.length} values in ${classes.length} classes`}>
+      {classes.map((c) => <rect class="meter" x={x(c.x0 ?? 0)} width={Math.max(0.5, x(c.x1 ?? 0) - x(c.x0 ?? 0) - 1)} y={y(c.length)} height={120 - y(c.length)}><title>{`${c.length} between ${inUnit(c.x0 ?? 0, props.unit)} and ${inUnit(c.x1 ?? 0, props.unit)}`}</title></rect>)}
+      <XAxis scale={x} y={120} unit={axisUnit(props.unit)} />
     </Figure>
   );
 }

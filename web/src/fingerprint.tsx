@@ -1,7 +1,8 @@
 /** Fingerprints of `latecomer bench`: how long an operation takes, how that is distributed, how it changes from repetition to repetition. */
 import type { JSX } from "preact";
 import { besideUses, isOf } from "./beside";
-import { Axes, along, CATEGORIES, CLASSES, LEFT, ns, RIGHT, upright, WIDTH } from "./fingerprint_axes";
+import { XAxis } from "./axes";
+import { across, Axes, CATEGORIES, CLASSES, LEFT, ns, upwards, WIDTH } from "./fingerprint_axes";
 import { FingerprintCompare, pairOf } from "./fingerprint_compare";
 import { Curves, Phases } from "./fingerprint_phases";
 import { count, percent, visible } from "./format";
@@ -22,11 +23,11 @@ function Runs(props: { f: Fingerprint; zoom: boolean }): JSX.Element {
   const top = shown.reduce((m, p) => Math.max(m, p.v), 1e-9);
   const low = zoom ? shown.reduce((m, p) => Math.min(m, p.v), top) : 0;
   const height = 170;
-  const x = (i: number): number => LEFT + (i / Math.max(1, f.runs_ns.length - 1)) * (WIDTH - LEFT - RIGHT);
-  const y = upright(height, low, top);
+  const x = across(0, Math.max(1, f.runs_ns.length - 1));
+  const y = upwards(height, low, top);
   return (
     <Figure name={zoom ? "runs-zoom" : "runs"} width={WIDTH} height={height} label={`Run time of ${shown.length} repetitions${zoom ? " without outliers" : ""}`}>
-      <Axes height={height} top={top} low={low} xText={["repetition 0", String(f.runs_ns.length - 1)]} text={ns} />
+      <Axes x={x} y={y} xUnit="" yUnit="ns" xTitle="repetition" whole />
       {(f.change_points ?? []).map((at) => <line class="axis strong" x1={x(at)} x2={x(at)} y1="8" y2={height - 22}><title>{`the level changes at repetition ${at}`}</title></line>)}
       {points.map((p) => <circle class={CLASSES[f.category?.[p.i] ?? "good"] ?? "s0fill"} cx={x(p.i)} cy={y(p.v)} r="1.6" />)}
     </Figure>
@@ -37,16 +38,17 @@ function Bins(props: { histogram: HistogramJson; name: string }): JSX.Element {
   const { edges_ns: edges, counts, categories } = props.histogram;
   const most = Math.max(...counts, 1);
   const height = 150;
-  const w = (WIDTH - LEFT - RIGHT) / Math.max(1, counts.length);
+  const x = across(edges[0], edges[edges.length - 1]);
+  const y = upwards(height, 0, most);
   return (
     <Figure name={props.name} width={WIDTH} height={height} label={`Histogram of ${counts.reduce((a, b) => a + b, 0)} run times`}>
-      <Axes height={height} top={most} low={0} xText={[ns(edges[0]), ns(edges[edges.length - 1])]} text={(v) => count(Math.round(v))} />
+      <Axes x={x} y={y} xUnit="ns" yUnit="" />
       {counts.map((n, i) => {
         let below = 0; // good ones at the bottom, the others on them
         return [...CATEGORIES].reverse().map((c) => {
           const part = categories ? categories[c]?.[i] ?? 0 : c === "good" ? n : 0;
           below += part;
-          return part > 0 && <rect class={CLASSES[c]} x={LEFT + i * w} width={Math.max(0.5, w - 1)} y={8 + (1 - below / most) * (height - 30)} height={(part / most) * (height - 30)}><title>{`${part} of ${n} from ${ns(edges[i])} to ${ns(edges[i + 1])}`}</title></rect>;
+          return part > 0 && <rect class={CLASSES[c]} x={x(edges[i])} width={Math.max(0.5, x(edges[i + 1]) - x(edges[i]) - 1)} y={y(below)} height={y(0) - y(part)}><title>{`${part} of ${n} from ${ns(edges[i])} to ${ns(edges[i + 1])}`}</title></rect>;
         });
       })}
     </Figure>
@@ -62,11 +64,11 @@ function Distribution(props: { f: Fingerprint }): JSX.Element {
   const low = e.ns[0] ?? 0;
   const top = Math.max(f.quantiles_ns?.["99"] ?? 0, e.ns[Math.floor(e.ns.length * 0.99)] ?? 0, low + 1e-9);
   const height = 150;
-  const x = (v: number): number => LEFT + (Math.min(1, (v - low) / (top - low))) * (WIDTH - LEFT - RIGHT);
-  const y = (s: number): number => 8 + (1 - s) * (height - 30);
+  const x = across(low, top);
+  const y = upwards(height, 0, 1);
   return (
     <Figure name="ecdf" width={WIDTH} height={height} label="Empirical distribution of the run times up to the 99 % quantile">
-      <Axes height={height} top={1} low={0} xText={[ns(low), ns(top)]} text={percent} />
+      <Axes x={x} y={y} xUnit="ns" yUnit="share" />
       {(f.modes ?? []).map((m) => <line class="axis strong" x1={x(m.location_ns)} x2={x(m.location_ns)} y1="8" y2={height - 22}><title>{`mode at ${ns(m.location_ns)}, ${percent(m.weight)} of the run times`}</title></line>)}
       {MARKED.flatMap((q) => { const v = f.quantiles_ns?.[q]; return typeof v === "number" ? [{ q, v }] : []; }).map(({ q, v }) => (
         <g class="quantile"><line class="axis" x1={x(v)} x2={x(v)} y1={y(Number(q) / 100)} y2={height - 22} /><circle class="s0fill" cx={x(v)} cy={y(Number(q) / 100)} r="2.5"><title>{`${q} %: ${ns(v)}`}</title></circle></g>))}
@@ -79,14 +81,13 @@ function Box(props: { f: Fingerprint }): JSX.Element | null {
   const box = props.f.box;
   if (!box) return null;
   const [low, high] = [box.low_ns, Math.max(box.high_ns, box.low_ns + 1e-9)];
-  const x = (v: number): number => LEFT + ((v - low) / (high - low)) * (WIDTH - LEFT - RIGHT - 40);
+  const x = across(low, high);
   return (
     <Figure name="box" width={WIDTH} height={64} label={`Quartiles ${ns(box.q1_ns)}, ${ns(box.median_ns)}, ${ns(box.q3_ns)}; ${box.outside} beyond the whiskers`}>
       <line class="axis" x1={x(low)} x2={x(high)} y1="24" y2="24" />
       <rect class="meter" x={x(box.q1_ns)} width={Math.max(1, x(box.q3_ns) - x(box.q1_ns))} y="12" height="24" />
       <line class="axis strong" x1={x(box.median_ns ?? low)} x2={x(box.median_ns ?? low)} y1="8" y2="40" />
-      <text class="tick" x={x(low)} y="58">{ns(low)}</text>
-      <text class="tick" x={x(high)} y="58" text-anchor="end">{ns(high)}</text>
+      <XAxis scale={x} y={44} unit="ns" />
     </Figure>
   );
 }
@@ -127,10 +128,12 @@ function Course(props: { f: Fingerprint; counter: Counter }): JSX.Element {
   const most = counter.values.reduce((a, b) => Math.max(a, b), 1e-300);
   const last = Math.max(1, f.runs_ns.length - 1);
   const height = 130;
+  const x = across(0, last);
+  const y = upwards(height, 0, most);
   return (
     <Figure name={`course-${visible(counter.name)}`} width={WIDTH} height={height} label={`${visible(counter.name)} per repetition`}>
-      <Axes height={height} top={most} low={0} xText={["repetition 0", String(last)]} text={(v) => count(v)} />
-      {all.map((i) => <circle class={CLASSES[category[i] ?? "good"] ?? "s0fill"} cx={LEFT + (at(i) / last) * (WIDTH - LEFT - RIGHT)} cy={8 + (1 - counter.values[i] / most) * (height - 30)} r="1.6" />)}
+      <Axes x={x} y={y} xUnit="" yUnit="" xTitle="repetition" whole />
+      {all.map((i) => <circle class={CLASSES[category[i] ?? "good"] ?? "s0fill"} cx={x(at(i))} cy={y(counter.values[i])} r="1.6" />)}
     </Figure>
   );
 }
@@ -143,10 +146,12 @@ function Scatter(props: { f: Fingerprint; counter: Counter }): JSX.Element {
   const top = runs.reduce((a, b) => Math.max(a, b), 1e-9);
   const most = counter.values.reduce((a, b) => Math.max(a, b), 1e-300);
   const height = 170;
+  const x = across(0, most);
+  const y = upwards(height, 0, top);
   return (
     <Figure name={`counter-${visible(counter.name)}`} width={WIDTH} height={height} label={`Run time by ${visible(counter.name)}`}>
-      <Axes height={height} top={top} low={0} xText={["0", `${count(most)} ${visible(counter.name)}`]} text={ns} />
-      {all.map((i) => <circle class={CLASSES[category[i] ?? "good"] ?? "s0fill"} cx={LEFT + (counter.values[i] / most) * (WIDTH - LEFT - RIGHT)} cy={8 + (1 - runs[i] / top) * (height - 30)} r="1.6" />)}
+      <Axes x={x} y={y} xUnit="" yUnit="ns" xTitle={visible(counter.name)} />
+      {all.map((i) => <circle class={CLASSES[category[i] ?? "good"] ?? "s0fill"} cx={x(counter.values[i])} cy={y(runs[i])} r="1.6" />)}
     </Figure>
   );
 }
@@ -228,7 +233,7 @@ function Ranks(props: { ranks: RankTimes[] }): JSX.Element | null {
   const low = Math.min(...shown.map((r) => r.min_ns ?? 0));
   const top = Math.max(...shown.map((r) => r.q95_ns ?? 0), low + 1e-9);
   const [step, height] = [12, 12 * shown.length + 22];
-  const x = (v: number): number => along((v - low) / (top - low));
+  const x = across(low, top);
   return (
     <Figure name="ranks" width={WIDTH} height={height} label={`Run times of ${shown.length} ranks: from the least to the 95 % quantile`}>
       {shown.map((r, i) => [
@@ -236,8 +241,7 @@ function Ranks(props: { ranks: RankTimes[] }): JSX.Element | null {
         <line class="axis" x1={x(r.min_ns ?? 0)} x2={x(r.q95_ns ?? 0)} y1={i * step + 8} y2={i * step + 8}><title>{`${ns(r.min_ns)} to ${ns(r.q95_ns)}`}</title></line>,
         <line class="axis strong" x1={x(r.median_ns ?? low)} x2={x(r.median_ns ?? low)} y1={i * step + 4} y2={i * step + 12}><title>{`median ${ns(r.median_ns)}`}</title></line>,
       ])}
-      <text class="tick" x={LEFT} y={height - 4}>{ns(low)}</text>
-      <text class="tick" x={WIDTH - RIGHT} y={height - 4} text-anchor="end">{ns(top)}</text>
+      <XAxis scale={x} y={height - 20} unit="ns" />
     </Figure>
   );
 }

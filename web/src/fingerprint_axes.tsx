@@ -1,6 +1,7 @@
 /** What all drawings of fingerprints share: their size, axes, and how times and categories look. */
 import type { JSX } from "preact";
-import { seconds } from "./format";
+import { linear, XAxis, YAxis, type Scale } from "./axes";
+import { seconds, type AxisUnit } from "./format";
 
 export const CATEGORIES = ["first", "warmup", "outlier", "good"];
 export const CLASSES: Record<string, string> = { first: "mpi_other", warmup: "mpi_p2p", outlier: "late", good: "s0fill" };
@@ -8,23 +9,20 @@ export const ns = (value: number | null | undefined): string => (typeof value ==
 
 export const [LEFT, WIDTH, RIGHT] = [62, 640, 12];
 
-export function Axes(props: { height: number; top: number; low: number; xText: [string, string]; text: (v: number) => string }): JSX.Element {
-  const { height, top, low } = props;
+/** From the left to the right edge of a drawing. */
+export const across = (from: number, to: number): Scale => linear([from, to], [LEFT, WIDTH - RIGHT]);
+
+/** From the lowest line of a drawing of that height, below which its axis stands, to its upper edge. */
+export const upwards = (height: number, from: number, to: number): Scale => linear([from, to], [height - 22, 8]);
+
+export function Axes(props: { x: Scale; y: Scale; xUnit: AxisUnit; yUnit: AxisUnit; xTitle?: string; whole?: boolean }): JSX.Element {
   return (
     <g>
-      {[0, 0.5, 1].map((q) => [
-        <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={8 + (1 - q) * (height - 30)} y2={8 + (1 - q) * (height - 30)} />,
-        <text class="tick" x={LEFT - 6} y={12 + (1 - q) * (height - 30)} text-anchor="end">{props.text(low + q * (top - low))}</text>,
-      ])}
-      <text class="tick" x={LEFT} y={height - 4}>{props.xText[0]}</text>
-      <text class="tick" x={WIDTH - RIGHT} y={height - 4} text-anchor="end">{props.xText[1]}</text>
+      <YAxis scale={props.y} left={LEFT} right={WIDTH - RIGHT} unit={props.yUnit} />
+      <XAxis scale={props.x} y={props.y.range()[0]} unit={props.xUnit} {...(props.xTitle && { title: props.xTitle })} {...(props.whole && { whole: true })} />
     </g>
   );
 }
-
-/** Where a value stands in a drawing of that height. */
-export const upright = (height: number, low: number, top: number) => (v: number): number => 8 + (1 - (v - low) / Math.max(top - low, 1e-300)) * (height - 30);
-export const along = (share: number): number => LEFT + Math.min(1, Math.max(0, share)) * (WIDTH - LEFT - RIGHT);
 
 /** Least and largest of some lists; of none 0 and 1. */
 export function range(lists: number[][]): [number, number] {

@@ -1,6 +1,6 @@
 /** Two results of `latecomer bench`: is an operation the same in both, and what differs between them. */
 import type { JSX } from "preact";
-import { Axes, along, ns, range, upright, WIDTH } from "./fingerprint_axes";
+import { across, Axes, ns, range, upwards, WIDTH } from "./fingerprint_axes";
 import { percent, visible } from "./format";
 import { Figure, Legend, Section, Table } from "./parts";
 import type { BenchComparison, BenchPair, Fingerprint } from "./types";
@@ -16,11 +16,12 @@ function Both(props: { sides: Fingerprint[] }): JSX.Element | null {
   const [low, high] = range(lists.map((e) => e.ns));
   const top = Math.min(high, Math.max(...props.sides.map((f) => f.quantiles_ns?.["99"] ?? high)));
   const height = 150;
-  const y = upright(height, 0, 1);
+  const x = across(low, top);
+  const y = upwards(height, 0, 1);
   return (
     <Figure name="both" width={WIDTH} height={height} label="Distribution of the run times of A and B up to the 99 % quantile">
-      <Axes height={height} top={1} low={0} xText={[ns(low), ns(top)]} text={percent} />
-      {lists.map((e, side) => <polyline class={`line s${side}`} points={e.ns.map((v, i) => `${along((v - low) / Math.max(top - low, 1e-300)).toFixed(1)},${y(e.share[i]).toFixed(1)}`).join(" ")} />)}
+      <Axes x={x} y={y} xUnit="ns" yUnit="share" />
+      {lists.map((e, side) => <polyline class={`line s${side}`} points={e.ns.map((v, i) => `${x(v).toFixed(1)},${y(e.share[i]).toFixed(1)}`).join(" ")} />)}
     </Figure>
   );
 }
@@ -30,14 +31,15 @@ function Shifts(props: { pair: BenchPair }): JSX.Element {
   const { quantiles } = props.pair;
   const [low, top] = range([quantiles.map((q) => q.low ?? q.shift), quantiles.map((q) => q.high ?? q.shift), [0]]);
   const height = 150;
-  const y = upright(height, low, top);
+  const x = across(0, 100);
+  const y = upwards(height, low, top);
   return (
     <Figure name="shifts" width={WIDTH} height={height} label="Shift of each quantile from A to B, with its 95 % band">
-      <Axes height={height} top={top} low={low} xText={["0 %", "100 %"]} text={change} />
-      <line class="axis strong" x1={along(0)} x2={along(1)} y1={y(0)} y2={y(0)} />
+      <Axes x={x} y={y} xUnit="" yUnit="change" xTitle="quantile" />
+      <line class="axis strong" x1={x(0)} x2={x(100)} y1={y(0)} y2={y(0)} />
       {quantiles.map((q) => [
-        typeof q.low === "number" && typeof q.high === "number" && <line class="axis" x1={along(q.percent / 100)} x2={along(q.percent / 100)} y1={y(q.low)} y2={y(q.high)} />,
-        <circle class="s0fill" cx={along(q.percent / 100)} cy={y(q.shift)} r="3"><title>{`${q.percent} %: ${change(q.shift)}`}</title></circle>,
+        typeof q.low === "number" && typeof q.high === "number" && <line class="axis" x1={x(q.percent)} x2={x(q.percent)} y1={y(q.low)} y2={y(q.high)} />,
+        <circle class="s0fill" cx={x(q.percent)} cy={y(q.shift)} r="3"><title>{`${q.percent} %: ${change(q.shift)}`}</title></circle>,
       ])}
     </Figure>
   );

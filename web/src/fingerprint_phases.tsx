@@ -1,7 +1,8 @@
 /** Phases of a fingerprint: where the warm-up ends and by which metrics that is seen, what comes again, outliers that come together. */
 import type { JSX } from "preact";
-import { Axes, along, ns, range, upright, WIDTH } from "./fingerprint_axes";
-import { count, percent } from "./format";
+import { logarithmic } from "./axes";
+import { across, Axes, ns, range, upwards, WIDTH } from "./fingerprint_axes";
+import { count, percent, type AxisUnit } from "./format";
 import { Figure, Legend, Section, Table } from "./parts";
 import type { CurveJson, Fingerprint } from "./types";
 
@@ -9,18 +10,19 @@ const METRICS: [string, string][] = [["cumulative_minimum", "cumulative minimum"
   ["running_median", "running median"], ["running_mean", "running mean"]];
 const BY_CHANCE = 0.001;
 
-function Curve(props: { f: Fingerprint; name: string; label: string; lists: [string, CurveJson][]; of: (c: CurveJson) => number[]; text: (v: number) => string }): JSX.Element {
+function Curve(props: { f: Fingerprint; name: string; label: string; lists: [string, CurveJson][]; of: (c: CurveJson) => number[]; unit: AxisUnit }): JSX.Element {
   const { f, lists } = props;
   const last = Math.max(1, f.runs_ns.length - 1);
   const [low, top] = range(lists.map(([, c]) => props.of(c)));
   const height = 170;
-  const y = upright(height, low, top);
+  const x = across(0, last);
+  const y = props.unit === "ns" ? logarithmic([low, top], [height - 22, 8]) : upwards(height, low, top);
   const end = f.warmup?.end;
   return (
     <Figure name={props.name} width={WIDTH} height={height} label={props.label}>
-      <Axes height={height} top={top} low={low} xText={["repetition 0", String(last)]} text={props.text} />
-      {typeof end === "number" && <line class="axis strong" x1={along(end / last)} x2={along(end / last)} y1="8" y2={height - 22}><title>{`the warm-up ends at repetition ${end}`}</title></line>}
-      {lists.map(([name, c]) => <polyline class={`line s${METRICS.findIndex((m) => m[0] === name)}`} points={props.of(c).map((v, i) => `${along(c.at[i] / last).toFixed(1)},${y(v).toFixed(1)}`).join(" ")} />)}
+      <Axes x={x} y={y} xUnit="" yUnit={props.unit} xTitle="repetition" whole />
+      {typeof end === "number" && <line class="axis strong" x1={x(end)} x2={x(end)} y1="8" y2={height - 22}><title>{`the warm-up ends at repetition ${end}`}</title></line>}
+      {lists.map(([name, c]) => <polyline class={`line s${METRICS.findIndex((m) => m[0] === name)}`} points={props.of(c).map((v, i) => `${x(c.at[i]).toFixed(1)},${y(v).toFixed(1)}`).join(" ")} />)}
     </Figure>
   );
 }
@@ -33,9 +35,9 @@ export function Curves(props: { f: Fingerprint }): JSX.Element | null {
   return (
     <Section title="Metrics of the warm-up" note="windows of running metrics: 21 repetitions; upright line: the warm-up ends">
       <Legend items={METRICS.map(([, text], i) => ({ class: `s${i}fill`, text }))} />
-      <Curve f={f} name="metrics" label="Metrics over repetitions (logarithmic)" lists={lists} of={(c) => c.ns.map((v) => Math.log10(Math.max(v, 1e-3)))} text={(v) => ns(10 ** v)} />
+      <Curve f={f} name="metrics" label="Metrics over repetitions (logarithmic)" lists={lists} of={(c) => c.ns.map((v) => Math.max(v, 1e-3))} unit="ns" />
       <h3>Change from one repetition to the next, in medians (beyond 100 % at the edge)</h3>
-      <Curve f={f} name="metric-changes" label="Changes of the metrics from one repetition to the next" lists={lists} of={(c) => c.delta.map((v) => Math.min(1, Math.max(-1, v)))} text={percent} />
+      <Curve f={f} name="metric-changes" label="Changes of the metrics from one repetition to the next" lists={lists} of={(c) => c.delta.map((v) => Math.min(1, Math.max(-1, v)))} unit="change" />
     </Section>
   );
 }

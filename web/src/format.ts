@@ -17,6 +17,9 @@ function scaled(value: number, units: [number, string][]): string {
 const TIMES: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
 const BYTES: [number, string][] = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
 
+/** The power of 1,024 in which so many bytes are said. */
+export const binarySize = (bytes: number): number => (BYTES.find(([size]) => bytes >= size * 0.9995) ?? BYTES[BYTES.length - 1])[0];
+
 export function seconds(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "unknown";
   if (value === 0) return "0 s";
@@ -39,6 +42,27 @@ export function inUnit(value: number, unit: string): string {
   if (unit === "sec") return seconds(value);
   if (unit === "bytes") return value === 0 ? "0 B" : scaled(value, BYTES);
   return count(value);
+}
+
+/** What an axis counts: seconds, nanoseconds, bytes, shares of 1, changes of 1 with their sign, multiples, or plain numbers. */
+export type AxisUnit = "sec" | "ns" | "bytes" | "share" | "change" | "times" | "";
+
+/** That of a metric. */
+export const axisUnit = (unit: string): AxisUnit => (unit === "sec" || unit === "bytes" ? unit : "");
+
+/** Texts of the ticks of one axis: one unit, and as many digits as tell neighbours apart; where they reach over powers of ten each has its own. */
+export function tickTexts(ticks: number[], unit: AxisUnit): string[] {
+  const sizes = ticks.map(Math.abs).filter((v) => v > 0);
+  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+  if (sizes.length === ticks.length && most >= 100 * least) return ticks.map((v) => tickTexts([v], unit)[0]);
+  const scale = unit === "ns" ? 1e-9 : unit === "share" || unit === "change" ? 100 : 1;
+  const units: [number, string][] = unit === "sec" || unit === "ns" ? TIMES : unit === "bytes" ? BYTES : [[1, unit === "share" || unit === "change" ? "%" : unit]];
+  const [size, name] = units.find(([size]) => most * scale >= size * 0.9995) ?? units[units.length - 1];
+  const values = ticks.map((v) => (v * scale) / size);
+  const exact = (places: number): boolean => values.every((v) => Math.abs(Number(v.toFixed(places)) - v) <= 1e-6 * Math.abs(v));
+  const places = [0, 1, 2, 3, 4, 5].find(exact) ?? 6;
+  const sign = (v: number): string => (unit === "change" && v > 0 ? "+" : "");
+  return values.map((v) => `${sign(v)}${unit === "" && places === 0 ? count(Math.round(v)) : v.toFixed(places)}${name && ` ${name}`}`);
 }
 
 /** The short name of a function: of C++ without parameters. */

@@ -254,7 +254,7 @@ export function Iterations(props: { json: ResultJson; byRank?: boolean; shown?: 
         return (
           <div>
             <p class="place">{phase.name ? <b>{visible(phase.name)}</b> : <PathText path={phase.callpath ?? null} />} <span class="dim">{phase.kept ?? values.length} iterations{phase.found_by ? `, found by ${phase.found_by}` : ""}{block > 1 ? `, means of ${block}` : ""}</span></p>
-            <Lines name="iterations" label={`Run time of ${values.length} iterations`} series={[{ class: "s0", values, text: "run time" }]} xText={(i) => `no. ${i * block + 1}`} yText={seconds} marks={marks} />
+            <Lines name="iterations" label={`Run time of ${values.length} iterations`} series={[{ class: "s0", values, text: "run time" }]} xText={(i) => `no. ${i * block + 1}`} unit="sec" marks={marks} />
             {props.byRank && phase.by_rank && <>
               <h3>Duration by rank</h3><IterationField byRank={phase.by_rank} what="elapsed_s" />
               <h3>Waiting by rank</h3><IterationField byRank={phase.by_rank} what="waiting_s" />
@@ -281,7 +281,7 @@ export function TaskCurves(props: { json: ResultJson }): JSX.Element | null {
         return (
           <div>
             <p class="place">{name ? <>phase <b>{visible(name)}</b></> : "the whole run"} <span class="dim">work {seconds(of?.task_work_s)}, longest chain of tasks {seconds(chain)}, critical path with these threads {seconds(of?.critical_path_s)}</span></p>
-            <Lines name="tasks-on-threads" label={`Least time on 1 to ${points[points.length - 1].threads} threads`} xText={(i) => `${points[i].threads} ${points[i].threads === 1 ? "thread" : "threads"}`} yText={seconds}
+            <Lines name="tasks-on-threads" label={`Least time on 1 to ${points[points.length - 1].threads} threads`} xText={(i) => `${points[i].threads} ${points[i].threads === 1 ? "thread" : "threads"}`} unit="sec"
               series={[{ class: "s0", values: points.map((p) => p.at_least_s), text: "at least" }, { class: "s1", values: points.map(() => chain), text: "longest chain of tasks" }]} />
           </div>
         );

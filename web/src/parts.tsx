@@ -1,7 +1,8 @@
 /** Components that more than one view uses. */
 import { cloneElement, isValidElement, type ComponentChildren, type JSX, type VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { components, shortName, visible } from "./format";
+import { linear, ticksOf, YAxis } from "./axes";
+import { components, shortName, tickTexts, visible, type AxisUnit } from "./format";
 import { waitFirst, type Navigation } from "./state";
 import type { PathRow } from "./types";
 
@@ -227,30 +228,22 @@ export function ModelChoice(props: { nav: Navigation }): JSX.Element {
   );
 }
 
-/** Lines of the same scale, small. */
-export function Lines(props: { name: string; label: string; series: { class: string; values: number[]; text: string }[]; x?: (i: number) => number; xText: (i: number) => string; yText: (v: number) => string; top?: number; width?: number; height?: number; marks?: { at: number; text: string }[] }): JSX.Element {
-  const w = props.width ?? 640;
-  const h = props.height ?? 150;
-  const [left, bottom, right, up] = [58, 22, 12, 8];
+/** Lines over 1, 2, 3 .., which `xText` names, from 0 to `top` or a bit more than the largest value. */
+export function Lines(props: { name: string; label: string; series: { class: string; values: number[]; text: string }[]; xText: (i: number) => string; unit: AxisUnit; top?: number; marks?: { at: number; text: string }[] }): JSX.Element {
+  const [width, height, left, right] = [640, 150, 58, 628];
   const n = Math.max(...props.series.map((s) => s.values.length), 1);
-  const position = props.x ?? ((i: number) => (n > 1 ? i / (n - 1) : 0.5));
-  const top = props.top ?? Math.max(...props.series.flatMap((s) => s.values.filter(Number.isFinite)), 1e-300) * 1.05;
-  const X = (i: number): number => left + position(i) * (w - left - right);
-  const Y = (v: number): number => up + (1 - v / top) * (h - up - bottom);
+  const x = linear([0, Math.max(1, n - 1)], [left, right]);
+  const y = linear([0, props.top ?? Math.max(...props.series.flatMap((s) => s.values.filter(Number.isFinite)), 1e-300) * 1.05], [height - 22, 8]);
+  const anchor = (i: number): string => (i === 0 ? "start" : i === n - 1 ? "end" : "middle");
   return (
-    <Figure name={props.name} width={w} height={h} label={props.label} class="lines">
-      {[0, 0.5, 1].map((q) => [
-        <line class="grid" x1={left} x2={w - right} y1={Y(q * top)} y2={Y(q * top)} />,
-        <text class="tick" x={left - 6} y={Y(q * top) + 4} text-anchor="end">{props.yText(q * top)}</text>,
-      ])}
-      {[0, Math.floor((n - 1) / 2), n - 1].filter((i, k, all) => all.indexOf(i) === k).map((i, k) => (
-        <text class="tick" x={X(i)} y={h - 6} text-anchor={k === 0 ? "start" : i === n - 1 ? "end" : "middle"}>{props.xText(i)}</text>
-      ))}
+    <Figure name={props.name} width={width} height={height} label={props.label} class="lines">
+      <YAxis scale={y} left={left} right={right} unit={props.unit} />
+      {ticksOf(x, 90, "", true).filter((i) => i < n).map((i) => <text class="tick" x={x(i)} y={height - 6} text-anchor={anchor(i)}>{props.xText(i)}</text>)}
       {props.series.map((s) => (
-        <polyline class={`line ${s.class}`} points={s.values.map((v, i) => `${X(i).toFixed(1)},${Y(v).toFixed(1)}`).join(" ")}><title>{s.text}</title></polyline>
+        <polyline class={`line ${s.class}`} points={s.values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(" ")}><title>{s.text}</title></polyline>
       ))}
-      {n <= 32 && props.series.map((s) => s.values.map((v, i) => <circle class={`dot ${s.class}`} cx={X(i)} cy={Y(v)} r="3"><title>{`${s.text}: ${props.yText(v)}`}</title></circle>))}
-      {props.marks?.map((mark) => <circle class="mark" cx={X(mark.at)} cy={Y(Math.max(...props.series.map((s) => s.values[mark.at] ?? 0)))} r="4"><title>{mark.text}</title></circle>)}
+      {n <= 32 && props.series.map((s) => s.values.map((v, i) => <circle class={`dot ${s.class}`} cx={x(i)} cy={y(v)} r="3"><title>{`${s.text}: ${tickTexts([v], props.unit)[0]}`}</title></circle>))}
+      {props.marks?.map((mark) => <circle class="mark" cx={x(mark.at)} cy={y(Math.max(...props.series.map((s) => s.values[mark.at] ?? 0)))} r="4"><title>{mark.text}</title></circle>)}
     </Figure>
   );
 }

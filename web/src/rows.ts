@@ -1,4 +1,5 @@
 /** The numbers of one result (src/report/page_rows.h): sums per metric and call path, values or quantiles per row. */
+import { quantileSorted } from "d3-array";
 import type { Metric, PathRow } from "./types";
 
 const KIND_STORED = 0;
@@ -173,10 +174,6 @@ export function largest(values: ArrayLike<number>): number {
 /** Quantiles 0, 1/4, 1/2, 3/4, 1 of values, or of quantiles. */
 export function fiveNumbers(spread: Spread): [number, number, number, number, number] {
   const sorted = Array.from(spread.values).filter((v) => !Number.isNaN(v)).sort((a, b) => a - b);
-  const at = (q: number): number => {
-    const x = q * (sorted.length - 1);
-    const low = Math.floor(x);
-    return sorted.length === 0 ? NaN : sorted[low] + (x - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
-  };
-  return [at(0), at(0.25), at(0.5), at(0.75), at(1)];
+  const [least, q1, median, q3, most] = [0, 0.25, 0.5, 0.75, 1].map((q) => quantileSorted(sorted, q) ?? NaN);
+  return [least, q1, median, q3, most];
 }

@@ -23,7 +23,7 @@ export function ScalingView(props: { scaling: Scaling; factors: FactorText[] }):
       </Section>
       <Section title="Efficiency by number of threads of execution">
         <Legend items={[{ class: "s0fill", text: "parallel efficiency" }, { class: "s1fill", text: "global efficiency" }]} />
-        <Lines name="scaling" label="Efficiency over threads of execution" top={1.05} yText={percent} xText={(i) => String(runs[i].threads)}
+        <Lines name="scaling" label="Efficiency over threads of execution" top={1.05} unit="share" xText={(i) => String(runs[i].threads)}
           series={[{ class: "s0", values: runs.map((r) => r.pop.parallel_efficiency ?? NaN), text: "parallel efficiency" }, { class: "s1", values: runs.map((r) => r.global_efficiency), text: "global efficiency" }]} />
         <Table name="runs" rows={runs} columns={[
           { title: "result", cell: (r) => visible(r.file), value: (r) => r.file },

@@ -1,5 +1,8 @@
 /** Who did what when; windows of full detail around the severest waits; the critical path. */
-import type { JSX } from "preact";
+import { scaleLinear } from "d3-scale";
+import { select, type Selection } from "d3-selection";
+import { zoom, zoomIdentity, type D3ZoomEvent, type ZoomBehavior, type ZoomTransform } from "d3-zoom";
+import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, inUnit, percent, seconds, shortPath, visible } from "./format";
 import { Bar, download, Legend, ModelChoice, PathText, Section, Table } from "./parts";
@@ -56,16 +59,15 @@ function membersText(data: TimelineData, group: number): string {
   return names.slice(0, 8).map(([rank, thread]) => `${rank}.${thread}`).join(", ") + (names.length > 8 ? ", …" : "");
 }
 
+/** Seconds that can be looked at, at least. */
+const shortest = (whole: number): number => Math.min(whole, Math.max(whole * 1e-12, 1e-9));
+
 export function clampSpan(data: TimelineData, span: Span): Span {
   const whole = data.head.duration_s;
-  const length = Math.min(whole, Math.max(span.to - span.from, whole * 1e-12, 1e-9));
+  const length = Math.min(whole, Math.max(span.to - span.from, shortest(whole)));
   const middle = (span.from + span.to) / 2;
   const from = Math.min(Math.max(0, length > span.to - span.from ? middle - length / 2 : span.from), whole - length);
   return { from, to: from + length };
-}
-
-export function zoomed(span: Span, factor: number, at: number): Span {
-  return { from: at - (at - span.from) * factor, to: at + (span.to - at) * factor };
 }
 
 function waitAt(details: Detail[], location: number, time: number, slack: number): Wait | null {
@@ -189,13 +191,36 @@ function hoverText(data: TimelineData, details: Detail[], row: Row, time: number
   return sharesText(data, row, time - step, time + step);
 }
 
+declare global {
+  interface HTMLCanvasElement {
+    /** Where d3-zoom keeps the transform of an element. */
+    __zoom?: ZoomTransform;
+  }
+}
+
+type Gestures = ZoomBehavior<HTMLCanvasElement, unknown>;
+
+/** Zoom and pan by wheel, mouse and fingers are those of d3-zoom, whose transform of the whole run is the span that is seen; `go` is led along. */
+function useZoom(canvas: RefObject<HTMLCanvasElement | null>, whole: number, width: number, seen: Span, go: (span: Span) => void): (act: (gestures: Gestures, on: Selection<HTMLCanvasElement, unknown, null, undefined>) => void) => void {
+  const gestures = useMemo((): Gestures => zoom(), []);
+  const run = scaleLinear([0, whole], [LEFT, Math.max(LEFT + 1, width)]);
+  gestures.extent([[LEFT, 0], [width, 1]]).translateExtent([[LEFT, -Infinity], [width, Infinity]]).scaleExtent([1, whole / shortest(whole)])
+    .on("zoom", (e: D3ZoomEvent<HTMLCanvasElement, unknown>) => { const [from, to] = e.transform.rescaleX(run).domain(); go({ from, to }); });
+  useLayoutEffect(() => { if (canvas.current) select(canvas.current).call(gestures).on("dblclick.zoom", null); }, []);
+  useLayoutEffect(() => {
+    if (!canvas.current) return;
+    const k = whole / (seen.to - seen.from);
+    canvas.current.__zoom = zoomIdentity.translate(LEFT - k * run(seen.from), 0).scale(k); // what others led to
+  });
+  return (act) => { if (canvas.current) act(gestures, select(canvas.current)); };
+}
+
 function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): JSX.Element {
   const { data, nav, result } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const [size, setSize] = useState({ width: 0, version: 0 });
   const [hover, setHover] = useState("");
   const redraw = useRef((): void => undefined);
-  const drag = useRef<{ x: number; span: Span; moved: boolean } | null>(null);
   const span = spanOf(data, nav);
   const [live, setLive] = useState<Span | null>(null);
   const seen = live ?? span;
@@ -262,6 +287,9 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
     setLive(null);
   }, [here.from, here.to, here.window]);
   useEffect(() => () => clearTimeout(settle.current), []);
+  const zooming = useZoom(canvas, data.head.duration_s, size.width, seen, go);
+  const zoomBy = (factor: number): void => zooming((gestures, on) => gestures.scaleBy(on, factor));
+  const moveBy = (share: number): void => zooming((gestures, on) => gestures.translateBy(on, ((share * (seen.to - seen.from)) / data.head.duration_s) * (LEFT - size.width), 0));
   const place = (e: MouseEvent): { row: number; time: number; step: number } => {
     const box = (e.currentTarget as Element).getBoundingClientRect();
     return { row: rowAt(layout, e.clientY - box.top - TOP), time: timeAt(seen, e.clientX - box.left, size.width), step: (seen.to - seen.from) / Math.max(1, size.width - LEFT) };
@@ -278,12 +306,8 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
     setHover(`${labelOf(data, layout.rows[next])}. ${sharesText(data, layout.rows[next], seen.from, seen.to)}`);
   };
   const onKey = (e: KeyboardEvent): void => {
-    const length = seen.to - seen.from;
-    const middle = (seen.from + seen.to) / 2;
     const moves: Record<string, () => void> = {
-      ArrowLeft: () => go({ from: seen.from - length / 5, to: seen.to - length / 5 }),
-      ArrowRight: () => go({ from: seen.from + length / 5, to: seen.to + length / 5 }),
-      "+": () => go(zoomed(seen, 0.5, middle)), "=": () => go(zoomed(seen, 0.5, middle)), "-": () => go(zoomed(seen, 2, middle)), "0": () => go({ from: 0, to: data.head.duration_s }),
+      ArrowLeft: () => moveBy(-0.2), ArrowRight: () => moveBy(0.2), "+": () => zoomBy(2), "=": () => zoomBy(2), "-": () => zoomBy(0.5), "0": () => go({ from: 0, to: data.head.duration_s }),
       ...(grouped && { ArrowUp: () => moveCursor(-1), ArrowDown: () => moveCursor(1), Enter: () => toggle(cursor), " ": () => toggle(cursor) }),
     };
     const waits = details.flatMap((d) => d.waits).sort((a, b) => a.from - b.from);
@@ -305,8 +329,8 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
   return (
     <div>
       <p class="tools left">
-        <span class="choice"><button type="button" aria-label="zoom in" onClick={() => go(zoomed(seen, 0.5, (seen.from + seen.to) / 2), 0)}>+</button>
-          <button type="button" aria-label="zoom out" onClick={() => go(zoomed(seen, 2, (seen.from + seen.to) / 2), 0)}>−</button>
+        <span class="choice"><button type="button" aria-label="zoom in" onClick={() => zoomBy(2)}>+</button>
+          <button type="button" aria-label="zoom out" onClick={() => zoomBy(0.5)}>−</button>
           <button type="button" onClick={() => go({ from: 0, to: data.head.duration_s }, 0)}>all</button></span>
         <label><input type="checkbox" checked={showPath} disabled={result.criticalPath.length === 0} onChange={(e) => nav.set({ path: e.currentTarget.checked ? "" : "0" })} /> critical path{result.criticalPath.length === 0 && " (after latecomer analyze)"}</label>
         <input type="search" aria-label="Highlight regions" placeholder="highlight  ( / )" value={nav.state.keys.search ?? ""} onInput={(e) => nav.set({ search: e.currentTarget.value }, true)} />
@@ -317,21 +341,9 @@ function Chart(props: { result: Result; data: TimelineData; nav: Navigation }): 
         <canvas ref={canvas} tabIndex={0} role="img" style={{ height: `${height}px` }}
           aria-label={`Timeline of ${data.head.locations.length} locations from ${seconds(seen.from)} to ${seconds(seen.to)}. Arrows move, plus and minus zoom, n and p go through the waits${grouped ? ", up and down choose a row, Enter opens and closes a group" : ""}; the table below has the severest of them.`}
           onKeyDown={onKey} onBlur={() => setCursor(-1)}
-          onWheel={(e) => { e.preventDefault(); const p = place(e); go(zoomed(seen, e.deltaY > 0 ? 1.25 : 0.8, p.time)); }}
-          onMouseDown={(e) => { drag.current = { x: e.clientX, span: seen, moved: false }; }}
-          onMouseMove={(e) => {
-            const d = drag.current;
-            if (d && Math.abs(e.clientX - d.x) > 3) {
-              d.moved = true;
-              const shift = ((e.clientX - d.x) / Math.max(1, size.width - LEFT)) * (d.span.to - d.span.from);
-              go({ from: d.span.from - shift, to: d.span.to - shift });
-            } else { const p = place(e); setHover(p.row >= 0 && p.time >= seen.from ? `${seconds(p.time)}  ${hoverText(data, details, layout.rows[p.row], p.time, p.step)}` : ""); }
-          }}
-          onMouseLeave={() => { setHover(""); drag.current = null; }}
-          onMouseUp={(e) => {
-            const moved = drag.current?.moved;
-            drag.current = null;
-            if (moved) return;
+          onMouseMove={(e) => { const p = place(e); setHover(p.row >= 0 && p.time >= seen.from ? `${seconds(p.time)}  ${hoverText(data, details, layout.rows[p.row], p.time, p.step)}` : ""); }}
+          onMouseLeave={() => setHover("")}
+          onClick={(e) => {
             const p = place(e);
             const row = layout.rows[p.row];
             const wait = row && p.time >= seen.from ? waitAt(details, row.location, p.time, 2 * p.step) : null;

@@ -1,5 +1,6 @@
 /** Draws the timeline: shares as stacked colour at any zoom; in windows of detail regions, messages, waits. */
-import { shortName, visible } from "./format";
+import { linear, ticksOf } from "./axes";
+import { shortName, tickTexts, visible } from "./format";
 import { CanvasPen, LETTER, SvgPen, type Pen } from "./timeline_pen";
 import type { Layout, Row, Shares } from "./timeline_rows";
 import type { Detail, TimelineData, Wait } from "./timeline_data";
@@ -281,23 +282,6 @@ function drawPath(pen: Pen, scene: Scene, colours: Colours, width: number): void
   pen.lines([line], colours.text, 1.2);
 }
 
-/** Round times: about one label per 110 pixels. */
-export function ticks(span: Span, width: number): number[] {
-  const wanted = (span.to - span.from) / Math.max(1, Math.floor((width - LEFT) / 110));
-  const power = 10 ** Math.floor(Math.log10(wanted));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= wanted) ?? 10 * power;
-  const list: number[] = [];
-  for (let i = Math.ceil(span.from / step); i * step <= span.to && list.length < 40; i++) list.push(i * step);
-  return list;
-}
-
-/** All labels of an axis in one unit, with as many digits as tell neighbours apart. */
-export function tickText(time: number, step: number): string {
-  const [unit, name] = step >= 0.1 ? [1, "s"] : step >= 1e-4 ? [1e-3, "ms"] : [1e-6, "µs"];
-  const places = Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9));
-  return `${(time / unit).toFixed(Math.min(3, places))} ${name}`;
-}
-
 /** "rank 3", "3.1" where there are threads, "▸ 8 like 3" of a closed group. */
 export function labelOf(data: TimelineData, row: Row): string {
   const [rank, thread] = data.head.locations[row.location >= 0 ? row.location : data.members[row.group][0]] ?? [row.group, 0];
@@ -307,11 +291,12 @@ export function labelOf(data: TimelineData, row: Row): string {
 
 function drawAxes(pen: Pen, scene: Scene, colours: Colours, width: number): void {
   const { data, span, layout } = scene;
-  const list = ticks(span, width);
-  const step = list.length > 1 ? list[1] - list[0] : span.to - span.from;
-  for (const time of list) {
-    const x = xOf(span, width, time);
-    if (x > LEFT + 20 && x < width - 24) pen.text(tickText(time, step), x, TOP / 2 - 2, "middle", colours.text);
+  const scale = linear([span.from, span.to], [LEFT, width]);
+  const list = ticksOf(scale, 110, "sec");
+  const texts = tickTexts(list, "sec");
+  for (const [i, time] of list.entries()) {
+    const x = scale(time);
+    if (x > LEFT + 20 && x < width - 24) pen.text(texts[i], x, TOP / 2 - 2, "middle", colours.text);
     pen.rect(x, TOP - 4, 1, 4, colours.text);
   }
   // Rows that are open are labelled whatever is around them.

@@ -1,5 +1,6 @@
 /** What several launches of `latecomer bench` say: variants of an operation, ranked; collectives and operations that do the same. */
 import type { JSX } from "preact";
+import { logarithmic, XAxis, type Scale } from "./axes";
 import { count, percent, seconds, visible } from "./format";
 import { Figure, Legend, Section, Table } from "./parts";
 import type { Audit, GuidelineComparison, Guidelines, Sweep, Variant } from "./types";
@@ -13,12 +14,7 @@ const known = (values: (number | null | undefined)[] | undefined): number[] => (
 const [LEFT, WIDTH, RIGHT, ROW] = [190, 640, 16, 22];
 
 /** A logarithmic axis over values above 0. */
-function axis(values: number[]): { x: (v: number) => number; low: number; high: number } {
-  const low = values.reduce((a, b) => Math.min(a, b), Infinity);
-  const high = values.reduce((a, b) => Math.max(a, b), 0);
-  const span = Math.max(Math.log(high / low), 1e-6);
-  return { low, high, x: (v) => LEFT + (Math.min(Math.max(Math.log(v / low) / span, 0), 1)) * (WIDTH - LEFT - RIGHT) };
-}
+const axis = (values: number[]): Scale => logarithmic([values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), 0)], [LEFT, WIDTH - RIGHT]);
 
 const short = (name: string): string => (name.length > 25 ? `${name.slice(0, 11)}…${name.slice(-13)}` : name);
 
@@ -27,10 +23,10 @@ function Launches(props: { name: string; variants: Variant[] }): JSX.Element | n
   const { variants } = props;
   const all = variants.flatMap((v) => known([...(v.launch_medians_ns ?? []), v.median_ns]));
   if (all.length === 0) return null;
-  const { x, low, high } = axis(all);
+  const x = axis(all);
   const height = variants.length * ROW + 30;
   return (
-    <Figure name={props.name} width={WIDTH} height={height} label={`Medians of the launches of ${variants.length} variants, from ${ns(low)} to ${ns(high)}, on a logarithmic axis`}>
+    <Figure name={props.name} width={WIDTH} height={height} label={`Medians of the launches of ${variants.length} variants, from ${ns(x.domain()[0])} to ${ns(x.domain()[1])}, on a logarithmic axis`}>
       {variants.map((v, i) => (
         <g>
           <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={i * ROW + 14} y2={i * ROW + 14} />
@@ -39,8 +35,7 @@ function Launches(props: { name: string; variants: Variant[] }): JSX.Element | n
           {known([v.median_ns]).map((m) => <line class="axis strong" x1={x(m)} x2={x(m)} y1={i * ROW + 6} y2={i * ROW + 22}><title>{`median ${ns(m)}`}</title></line>)}
         </g>
       ))}
-      <text class="tick" x={LEFT} y={height - 6}>{ns(low)}</text>
-      <text class="tick" x={WIDTH - RIGHT} y={height - 6} text-anchor="end">{ns(high)}</text>
+      <XAxis scale={x} y={height - 21} unit="ns" />
     </Figure>
   );
 }
@@ -125,7 +120,7 @@ function Ratios(props: { rows: GuidelineComparison[] }): JSX.Element | null {
   const rows = props.rows.slice(0, 60);
   const all = rows.flatMap((c) => known([c.ratio, ...(c.ratio_ci ?? [])]));
   if (all.length === 0) return null;
-  const { x, low, high } = axis([...all, 1]);
+  const x = axis([...all, 1]);
   const height = rows.length * ROW + 30;
   return (
     <Figure name="ratios" width={WIDTH} height={height} label={`Run times of collectives relative to those of ${rows.length} mock-ups, on a logarithmic axis; slower is right of the line`}>
@@ -136,13 +131,12 @@ function Ratios(props: { rows: GuidelineComparison[] }): JSX.Element | null {
         return (
           <g>
             <text class="tick" x={LEFT - 8} y={i * ROW + 18} text-anchor="end">{short(label)}<title>{label}</title></text>
-            <line class="axis" x1={x(Math.max(from, low))} x2={x(Math.max(to, low))} y1={i * ROW + 14} y2={i * ROW + 14} />
+            <line class="axis" x1={x(from)} x2={x(to)} y1={i * ROW + 14} y2={i * ROW + 14} />
             {known([c.ratio]).map((r) => <circle class={c.violated ? "late" : "s0fill"} cx={x(r)} cy={i * ROW + 14} r="4"><title>{`${verdict(c)}: ${r.toFixed(2)} times`}</title></circle>)}
           </g>
         );
       })}
-      <text class="tick" x={LEFT} y={height - 6}>{`${low.toFixed(2)} times`}</text>
-      <text class="tick" x={WIDTH - RIGHT} y={height - 6} text-anchor="end">{`${high.toFixed(2)} times`}</text>
+      <XAxis scale={x} y={height - 21} unit="times" />
     </Figure>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { components, count, inUnit, percent, ranksText, seconds, shortName, shortPath, visible } from "../src/format";
+import { tickTexts, components, count, inUnit, percent, ranksText, seconds, shortName, shortPath, visible } from "../src/format";
 import { partsOf } from "../src/parts";
 
 test.each([[0, "0 s"], [1234.5, "1235 s"], [0.0123456, "12.3 ms"], [9.996e-4, "1.00 ms"], [2.5e-8, "25.0 ns"], [4e-11, "0.04 ns"], [-0.25, "-250 ms"], [NaN, "unknown"], [null, "unknown"]])(
@@ -34,4 +34,17 @@ test.each([["12.3 ms", "12", ".3", "ms"], ["-250 ms", "-250", "", "ms"], ["+1.00
 
 test("what is no number is not aligned", () => {
   for (const text of ["unknown", "–", "", "1.00 ms to 2.00 ms", "rank 3"]) expect(partsOf(text)).toBeNull();
+});
+
+test("texts of an axis: one unit, as many digits as tell neighbours apart", () => {
+  expect(tickTexts([0, 0.002, 0.004, 0.01], "sec")).toEqual(["0 ms", "2 ms", "4 ms", "10 ms"]);
+  expect(tickTexts([0, 0.5, 1, 1.5], "sec")).toEqual(["0.0 s", "0.5 s", "1.0 s", "1.5 s"]);
+  expect(tickTexts([1500, 2000], "ns")).toEqual(["1.5 µs", "2.0 µs"]);
+  expect(tickTexts([0, 0.25, 0.5], "share")).toEqual(["0 %", "25 %", "50 %"]);
+  expect(tickTexts([-0.1, 0, 0.1], "change")).toEqual(["-10 %", "0 %", "+10 %"]);
+  expect(tickTexts([0, 512 * 1024], "bytes")).toEqual(["0 KiB", "512 KiB"]);
+  expect(tickTexts([0, 5000, 10000], "")).toEqual(["0", "5 000", "10 000"]);
+  expect(tickTexts([0, 0.5], "")).toEqual(["0.0", "0.5"]);
+  // Over powers of ten each in its own unit.
+  expect(tickTexts([1e-6, 1e-3, 1], "sec")).toEqual(["1 µs", "1 ms", "1 s"]);
 });

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { timelineBlock } from "../src/made_up";
 import { TimelineData } from "../src/timeline_data";
 import { clampSpan } from "../src/timeline";
-import { tickText, ticks } from "../src/timeline_draw";
 import { escaped, SvgPen } from "../src/timeline_pen";
 import { layOut, MOST_OPEN, OPEN_HEIGHT, parseOpen, rowAt, runs, toggled } from "../src/timeline_rows";
 
@@ -79,11 +78,6 @@ test("which groups are open, in the link", () => {
 test("runs of numbers", () => {
   expect(runs([7, 1, 2, 3, 9, 10], 8)).toBe("1 – 3, 7, 9, 10");
   expect(runs([0, 2, 4, 6], 2)).toBe("0, 2, …");
-});
-
-test("times of the axis are round, in one unit", () => {
-  const list = ticks({ from: 0, to: 0.01 }, 1100);
-  expect(list.slice(0, 3).map((t) => tickText(t, list[1] - list[0]))).toEqual(["0 ms", "2 ms", "4 ms"]);
 });
 
 test("a file of SVG: names are text, letters that XML cannot hold are replaced, long names are cut", () => {

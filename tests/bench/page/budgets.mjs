@@ -48,7 +48,7 @@ for (const file of files) {
   await page.waitForTimeout(800);
   if (await page.locator("canvas").count())
     result.timeline = await frames(page, 240, `const c = document.querySelector('canvas'), b = c.getBoundingClientRect();
-      c.dispatchEvent(new WheelEvent('wheel', { deltaY: i % 60 < 30 ? -1 : 1, clientX: b.left + b.width * 0.6, clientY: b.top + 60, bubbles: true, cancelable: true }))`);
+      c.dispatchEvent(new WheelEvent('wheel', { deltaY: i % 60 < 30 ? -100 : 100, clientX: b.left + b.width * 0.6, clientY: b.top + 60, bubbles: true, cancelable: true }))`);
   const client = await page.context().newCDPSession(page);
   await client.send("Performance.enable");
   const { metrics } = await client.send("Performance.getMetrics");
