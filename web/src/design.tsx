@@ -6,7 +6,7 @@ import { About } from "./about";
 import { RootCauses } from "./causes";
 import { BoxPlot, Explorer, Histogram } from "./explorer";
 import { Sheet } from "./fingerprint";
-import { FingerprintCompare } from "./fingerprint_compare";
+import { AllCompared, FingerprintCompare } from "./fingerprint_compare";
 import { Failure, Help } from "./help";
 import { FACTORS, madeUpResult, POP } from "./made_up";
 import { Matrix } from "./matrix";
@@ -31,7 +31,7 @@ const fingerprint: Fingerprint = {
   samples: { n: 20, lost: 1, repetitions: 2, callpaths: [{ function: "MPI_Bcast", file: "libmpi.so", share: 1, self_share: 0.2, error: 0, of_category: { good: 1 }, depth: 0 }, { function: "progress", file: "libmpi.so", share: 0.8, self_share: 0.8, error: 0.09, of_category: { good: 0.8 }, depth: 1 }], functions: [] },
 };
 const compared: BenchComparison = {
-  verdict: "shifted", sources: ["A", "B"], metadata: [{ key: "mpi.parameters.algorithm", a: "ring", b: "tree" }],
+  verdict: "not comparable", sources: ["A", "B"], only_in_a: [{ operation: "MPI_Scan", bytes: 8 }], metadata: [{ key: "mpi.parameters.algorithm", a: "ring", b: "tree" }],
   pairs: [{ operation: "MPI_Bcast", bytes: 8, verdict: "shifted", verdict_within: "shifted", why: null, launches: [3, 3], launches_guessed: false,
     quantiles: [{ percent: 5, a_ns: 110, b_ns: 112, shift: 0.02, low: -0.01, high: 0.05 }, { percent: 50, a_ns: 119, b_ns: 130, shift: 0.09, low: 0.05, high: 0.12 }, { percent: 95, a_ns: 880, b_ns: 700, shift: -0.2, low: null, high: null }] }],
 };
@@ -91,6 +91,7 @@ function Design(): JSX.Element {
       <Section title="Iterations by rank"><IterationField byRank={{ ranks: 1, block: 1, elapsed_s: [[1, 1.1, 2, null], [1, 1, 1, 1.2]], waiting_s: [[0, 0.1, 0, null], [0.1, 0, 1, 0]] }} what="waiting_s" /></Section>
       <Section title="A table with pages"><Table name="pages" rows={[1, 2, 3, 4, 5]} most={2} columns={[{ title: "line", cell: (r) => r, value: (r) => r, number: true }]} /></Section>
       <Sheet f={fingerprint} nav={{ state: { view: "fingerprint", result: 0, keys: {} }, set: () => undefined, link: () => "#" }} />
+      <AllCompared comparison={compared} all={[]} nav={{ state: { view: "fingerprint", result: 0, keys: {} }, set: () => undefined, link: () => "#" }} />
       <FingerprintCompare comparison={compared} pair={compared.pairs![0]} all={[{ ...fingerprint, source: "A" }, { ...fingerprint, source: "B" }]} />
       <ScalingView scaling={{ runs: [run(1, 1), run(2, 0.9), run(4, 0.6)] }} factors={FACTORS} />
       <CompareView comparison={{ verdict: "slower", ratio: 1.2, ratio_low: 1.1, ratio_high: 1.3, significance: "runs", a_s: 1, b_s: 1.2, parts: { useful: 0.15, balance: 0.07, transfer: -0.02 }, callpaths: [] }} names={["A", "B"]} factors={FACTORS} />

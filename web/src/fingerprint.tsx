@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { besideUses, isOf } from "./beside";
 import { XAxis } from "./axes";
 import { across, Axes, CATEGORIES, CLASSES, LEFT, ns, upwards, WIDTH } from "./fingerprint_axes";
-import { FingerprintCompare, pairOf } from "./fingerprint_compare";
+import { AllCompared, FingerprintCompare, pairOf } from "./fingerprint_compare";
 import { Curves, Phases } from "./fingerprint_phases";
 import { count, percent, visible } from "./format";
 import { Choice, Figure, Legend, PathText, Section, Table } from "./parts";
@@ -343,6 +343,7 @@ export function Fingerprints(props: { all: Fingerprint[]; results: Result[]; com
   const sources = new Set(all.map((x) => x.source)).size > 1;
   return (
     <div>
+      {comparison && <AllCompared comparison={comparison} all={all} nav={nav} />}
       {all.length > 1 && <Section title="Fingerprints"><Table<R> name="operations" rows={all.map((x, i) => ({ f: x, i }))} most={20} selected={(r) => r.i === chosen} columns={[
         { title: "operation", cell: (r) => <a href={nav.link("fingerprint", { fingerprint: r.i })}>{visible(r.f.operation)}</a>, value: (r) => r.f.operation },
         ...(sources ? [{ title: "result", cell: (r: R) => visible(r.f.source ?? ""), value: (r: R) => r.f.source }] : []),

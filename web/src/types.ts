@@ -352,9 +352,21 @@ export interface BenchPair {
   verdict: string;
   verdict_within: string;
   why: string | null;
+  /** Of the median; null: not comparable. */
+  shift?: number | null;
+  /** B takes longer at some quantiles and less at others. */
+  crosses?: boolean;
   quantiles: { percent: number; a_ns: number; b_ns: number; shift: number; low: number | null; high: number | null }[];
   launches: [number, number];
   launches_guessed: boolean;
+  /** All launches of one side came first. */
+  one_after_other?: boolean;
+}
+
+/** An operation and size that only one side has. */
+export interface BenchAlone {
+  operation: string;
+  bytes: number;
 }
 
 /** `latecomer bench compare --json` of the first and the last result. */
@@ -362,6 +374,8 @@ export interface BenchComparison {
   why?: string;
   verdict?: string;
   pairs?: BenchPair[];
+  only_in_a?: BenchAlone[];
+  only_in_b?: BenchAlone[];
   metadata?: { key: string; a: unknown; b: unknown }[];
   /** The two operands. */
   sources?: [string, string];

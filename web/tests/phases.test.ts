@@ -1,15 +1,17 @@
 import { expect, test } from "vitest";
 import { sampled } from "../src/fingerprint";
 import { range } from "../src/fingerprint_axes";
-import { pairOf } from "../src/fingerprint_compare";
+import { comparedRows, comparisonLines, pairOf } from "../src/fingerprint_compare";
 import { phaseLines } from "../src/fingerprint_phases";
-import type { BenchComparison, Fingerprint } from "../src/types";
+import type { BenchComparison, BenchPair, Fingerprint } from "../src/types";
 
 const of = (more: object): Fingerprint => ({ operation: "MPI_Scan", bytes: 8, runs_ns: [1], ...more }) as unknown as Fingerprint;
 
 test("phases and patterns in words", () => {
   expect(phaseLines(of({}))).toEqual(["No warm-up.", "The level changes nowhere.", "No period is seen."]);
   const patterns = { period: 10, autocorrelation: 0.456, outliers: 40, outlier_clusters: 4, largest_cluster: 10, clusters_by_chance: 35.6, clusters_p: 1e-9 };
+  expect(phaseLines(of({ benchmark: { late_first: 7 } }))[1]).toContain("7 before the first one began late");
+  expect(phaseLines(of({ benchmark: { late_first: 0 } }))).toHaveLength(3);
   expect(phaseLines(of({ warmup: { end: 48, raw_end: 48, fall: 0.5 }, change_points: [48], patterns }))).toEqual([
     "The warm-up ends at repetition 48 (the level falls by 50.0 %).", "The level changes at 48.", "A pattern comes again every 10 repetitions (autocorrelation 0.46).",
     "Outliers come together: 40 in 4 clusters (by chance about 36), 10 in the largest."]);
@@ -24,6 +26,27 @@ test("the pair of an operation and size", () => {
   expect(pairOf({ pairs } as unknown as BenchComparison, of({}))).toBe(pairs[1]);
   expect(pairOf({ pairs } as unknown as BenchComparison, of({ bytes: 9 }))).toBeUndefined();
   expect(pairOf(null, of({}))).toBeUndefined();
+});
+
+const quantile = (percent: number, shift: number, low: number | null, high: number | null) => ({ percent, a_ns: 100, b_ns: 100 * (1 + shift), shift, low, high });
+const pair = (more: object): BenchPair => ({ operation: "MPI_Scan", bytes: 8, verdict: "same", verdict_within: "same", why: null, shift: 0, quantiles: [], launches: [3, 3], launches_guessed: false, ...more }) as BenchPair;
+
+test("a comparison in words", () => {
+  const crossing = pair({ verdict: "shifted", crosses: true, quantiles: [quantile(5, 0.5, 0.25, 1), quantile(50, 0, -0.5, 0.5), quantile(90, -0.5, -0.75, -0.25), quantile(95, -0.5, -0.75, -0.25)] });
+  expect(comparisonLines(crossing)).toEqual(["The distributions cross: B takes longer at 5 %, less at 90, 95 %.", "3 and 3 launches; the band includes how much they differ."]);
+  const one = { launches: [1, 1], launches_guessed: true, verdict_within: "shifted" };
+  expect(comparisonLines(pair({ ...one, quantiles: [quantile(50, 0.25, -0.5, 4)] }))).toEqual(["A median that differs by less than 300.0 % would not be told.",
+    "With 1 and 1 launches, the band allows for launches that differ by a factor of 4; three on each side show how much they really do.", "If all launches were alike: shifted."]);
+  expect(comparisonLines(pair({ quantiles: [quantile(50, 0, -0.99, 21264)] }))[0]).toBe("Of the median nothing can be told.");
+  expect(comparisonLines(pair({ quantiles: [quantile(50, 0, null, null)], one_after_other: true }))).toHaveLength(3);
+});
+
+test("operations of both sides, and those of one", () => {
+  const rows = comparedRows({ pairs: [pair({}), pair({ bytes: 64, verdict: "shifted", shift: 0.5, crosses: true }), pair({ bytes: 9, verdict: "not comparable", why: "of two sizes", shift: null })],
+    only_in_a: [{ operation: "MPI_Bcast", bytes: 8 }], only_in_b: [{ operation: "MPI_Gather", bytes: 16 }] });
+  expect(rows.map((r) => [r.operation, r.bytes, r.verdict, r.note, r.shift])).toEqual([["MPI_Bcast", 8, "not comparable", "only in A", null], ["MPI_Gather", 16, "not comparable", "only in B", null],
+    ["MPI_Scan", 64, "shifted", "the distributions cross", 0.5], ["MPI_Scan", 9, "not comparable", "of two sizes", null], ["MPI_Scan", 8, "same", "", 0]]);
+  expect(comparedRows({ why: "no such file" })).toEqual([]);
 });
 
 test("ranges of what is drawn", () => {

@@ -373,6 +373,8 @@ async function sheet({ page }, about) {
   if (about.compared) {
     const section = await page.locator("section[aria-label=Compared]").innerText();
     for (const text of about.compared) assert.ok(section.includes(text), `${about.name}: ${text} is not in ${section}`);
+    const both = await page.locator("section[aria-label='Both results compared']").innerText();
+    for (const text of about.both) assert.ok(both.includes(text), `${about.name}: ${text} is not in ${both}`);
     assert.equal(await page.locator("figure svg[aria-label^='Distribution of the run times of A and B'] polyline").count(), 2);
   }
   for (const category of ["first", "outlier", "good"]) assert.ok((await page.locator("[role=region][aria-label=categories]").innerText()).includes(category));

@@ -103,11 +103,20 @@ def fingerprint():
         {"function": "<img>progress", "file": "libmpi.so", "share": 0.75, "self_share": 0.75, "error": 0.0625, "of_category": {"good": 0.75}, "depth": 1}]}
     with open(name, "w", encoding="utf-8") as file:
         json.dump(one, file)
+    output([LATECOMER, "bench", "import", "times.csv", "--operation", "MPI_Scan", "--bytes", "64", "-o", "another"])
+    shutil.copy("another/MPI_Scan-64.fingerprint.json", "imported-longer")
+    with open("another/bench.json", encoding="utf-8") as file:
+        another = json.load(file)["jobs"]
+    with open("imported-longer/bench.json", encoding="utf-8") as file:
+        listed = json.load(file)
+    listed["jobs"] += another
+    with open("imported-longer/bench.json", "w", encoding="utf-8") as file:
+        json.dump(listed, file)
     compared = json.loads(output([LATECOMER, "bench", "compare", "--json", "imported", "imported-longer"]))["pairs"][0]
     check(one["warmup"]["end"] and one["patterns"]["period"] and compared["verdict"] == "shifted", f"{one['warmup']} {one['patterns']} {compared['verdict']}")
     said = [f"The warm-up ends at repetition {one['warmup']['end']} ", f"every {one['patterns']['period']} repetitions", f"{one['modes'][0]['dwell']['longest']}"]
     return {"fingerprints": True, "said": said, "bars": {c: sum(n > 0 for n in one["histogram"]["all"]["categories"][c]) for c in ("warmup", "good", "outlier")}}, \
-        {"compared": [compared["verdict"], *(f"{q['percent']:g} %" for q in compared["quantiles"])]}
+        {"compared": [compared["verdict"], *(f"{q['percent']:g} %" for q in compared["quantiles"])], "both": ["not comparable", "MPI_Scan", "only in B", "shifted"]}
 
 
 SWEEP = {"format": "latecomer-sweep", "version": 1, "rounds": 3, "rounds_wanted": 3, "seed": 1, "complete": False, "failed": [{"variant": "pml=<b>bold</b>", "why": "it ended early"}],
@@ -201,7 +210,7 @@ def results():
         ("scaling", ["lammps-1", "lammps-2", "lammps-4"], {"views": ["scaling", "compare"]}),
         ("compare", ["lammps-4", "lammps-trace"], {"views": ["scaling", "compare"]}),
         ("fingerprint", ["imported"], {**sheet, "title": "MPI_Bcast"}),
-        ("fingerprints", ["imported", "imported-longer"], {**sheet, **compared, "title": "2 fingerprints"}),
+        ("fingerprints", ["imported", "imported-longer"], {**sheet, **compared, "title": "3 fingerprints"}),
         ("launches", ["sweep", "guidelines/guidelines.json"], {"only": ["sweep", "guidelines"], "title": "Variants", "says": {
             "sweep": ["2–3 mpi=mpich 1.50 µs +50.0 % (+25.0 % to +75.0 %)", "90 times (1.25 to 500)", "pml=<b>bold</b>: it ended early", "reading counters, of repetitions that do not count 12.5 % 50.0 % 9"],
             "guidelines": ["1 of 3 guidelines violated", "violated MPI_Allreduce 8 192 itself in two halves 12.0 µs 6.00 µs 6.00 µs +100.0 % (+50.0 % to +150.0 %)", "holds MPI_Allreduce 8 Reduce and Bcast"]}}),
