@@ -292,16 +292,20 @@ void lc_clocks_call_end(struct lc_call *call) {
 
 /* Regions cut the time between two calls into parts; ranks that wait for this one are told the
  * largest part. */
-static void part(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
-    finish_last_call(k);
+static inline void part(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
+    if (k->began != UINT64_MAX) { /* the first since a call */
+        finish_last_call(k);
+        lc_clk_origins_called(k);
+    }
     uint64_t last = k->l.last;
-    lc_clk_origins_called(k);
     lc_clk_own_lock();
     useful(k, now, node);
     lc_clk_own_unlock();
-    lc_clk_origins_worked(k, last, now, k->l.node);
-    if (now > last && now - last >= k->l.longest) {
-        k->l.longest = now - last;
+    uint64_t ticks = now > last ? now - last : 0;
+    if (lc_unlikely(ticks >= lc_clk.past_ticks))
+        lc_clk_origins_worked(k, last, now, k->l.node);
+    if (ticks > 0 && ticks >= k->l.longest) {
+        k->l.longest = ticks;
         k->l.longest_node = k->l.node;
     }
 }

@@ -201,19 +201,28 @@ static double mean_of(const struct own_loop *own, size_t n, size_t step, uint32_
     return count > 0 ? sum / (double)count : 0;
 }
 
+static bool is_among(const uint32_t *nodes, uint32_t n, uint32_t node) {
+    uint32_t i = 0;
+    while (i < n && nodes[i] != node)
+        i++;
+    return i < n;
+}
+
 /* The code that took longest beyond its usual time there; LC_NONE: not known. */
 static uint32_t slow_code(const struct own_loop *own, size_t n, size_t step,
                           const struct lc_iteration_run *run) {
     enum { MOST_VISITS = 64 }; /* of a run that are looked at */
-    uint32_t found = LC_NONE;
+    uint32_t found = LC_NONE, nodes[MOST_VISITS * LC_LOOP_CODES], n_nodes = 0;
     double most = 0;
     for (size_t i = run->from * step; i < run->until * step && i < run->from * step + MOST_VISITS;
          i++)
         for (uint32_t k = 0; k < LC_LOOP_CODES; k++) {
             const struct lc_loop_code *code = &own->loop->visits[i].codes[k];
-            double excess = code->ticks > 0 ? mean_of(own, n, step, code->node, run, false) -
-                                                  mean_of(own, n, step, code->node, run, true)
-                                            : 0;
+            if (code->ticks <= 0 || is_among(nodes, n_nodes, code->node))
+                continue;
+            nodes[n_nodes++] = code->node;
+            double excess = mean_of(own, n, step, code->node, run, false) -
+                            mean_of(own, n, step, code->node, run, true);
             if (excess > most) {
                 most = excess;
                 found = code->node;

@@ -94,7 +94,7 @@ static void depend_on(struct lc_omp_thread *o, struct lc_omp_task *task, struct 
     if (e == NULL)
         return;
     if (e->current == NULL || e->type != type || !shares(type)) {
-        struct lc_omp_set *set = lc_omp_take(&o->pools, LC_OMP_SET, sizeof(struct lc_omp_set));
+        struct lc_omp_set *set = lc_omp_set_new(o);
         if (set == NULL)
             return;
         lc_omp_unkeep(&o->pools, e->before);

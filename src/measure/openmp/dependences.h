@@ -11,11 +11,6 @@
 #include "measure/openmp/omp_thread.h"
 #include "measure/openmp/ompt.h"
 
-struct lc_omp_set {
-    struct lc_omp_item item;
-    struct lc_omp_joint joint;
-};
-
 struct lc_omp_link {
     struct lc_omp_item item;
     struct lc_omp_link *next;

@@ -37,7 +37,7 @@ static struct set *sets_made(void) {
         for (size_t k = 0; k < WAYS; k++) {
             made[i].sources[k].key = 0;
             made[i].sources[k].joint.lock = 0;
-            made[i].sources[k].joint.later = NULL;
+            made[i].sources[k].joint.point.later = NULL;
         }
     }
     if (atomic_compare_exchange_strong(&sets, &have, made))

@@ -47,7 +47,7 @@ struct lock {
     /* with last.lock: */
     uint32_t order;           /* how often it was acquired */
     struct hold holds[HOLDS]; /* several where the report of a release was not waited for */
-    struct lc_omp_joint last; /* release; stamp.enter: when */
+    _Alignas(LC_OMP_LINE) struct lc_omp_joint last; /* release; stamp.enter: when */
 };
 
 static _Atomic(struct lock *) buckets[BUCKETS];
@@ -70,7 +70,8 @@ static struct lock *find(uint64_t wait) {
     pthread_mutex_lock(&adding);
     struct lock *first = atomic_load_explicit(bucket, memory_order_relaxed);
     found = search(first, wait);
-    if (found == NULL && (found = calloc(1, sizeof *found)) != NULL) {
+    if (found == NULL && (found = aligned_alloc(LC_OMP_LINE, sizeof *found)) != NULL) {
+        memset(found, 0, sizeof *found);
         found->wait = wait;
         found->number = n_locks++;
         found->next = first;
@@ -107,9 +108,21 @@ static enum lc_omp_construct block_of(int kind) {
                                         : LC_OMP_AT_IDLE;
 }
 
-/* Instead of one of the same thread's whose release was never reported, else in a free place, else
- * in place of the oldest. */
-static void begin_hold(struct lock *lock, const struct hold *hold) {
+/* How often it was acquired; 0: nobody asks, there is no trace. */
+static uint32_t next_order(const struct lc_omp_thread *o, struct lock *lock) {
+    if (lc_likely(o->t->trace == NULL))
+        return 0;
+    lc_omp_lock(&lock->last.lock);
+    uint32_t order = ++lock->order;
+    lc_omp_unlock(&lock->last.lock);
+    return order;
+}
+
+/* For the trace. Instead of one of the same thread's whose release was never reported, else in a
+ * free place, else in place of the oldest. */
+static void begin_hold(const struct lc_omp_thread *o, struct lock *lock, const struct hold *hold) {
+    if (lc_likely(o->t->trace == NULL))
+        return;
     lc_omp_lock(&lock->last.lock);
     struct hold *place = &lock->holds[0];
     for (size_t i = 1; i < HOLDS && place->by != hold->by; i++) {
@@ -124,6 +137,8 @@ static void begin_hold(struct lock *lock, const struct hold *hold) {
 
 /* The thread's, else any: tasks own locks, and may go on elsewhere. */
 static struct hold end_hold(struct lock *lock, const struct lc_omp_thread *o) {
+    if (lc_likely(o->t->trace == NULL))
+        return (struct hold){0};
     lc_omp_lock(&lock->last.lock);
     struct hold *ended = NULL;
     for (size_t i = 0; i < HOLDS && (ended == NULL || ended->by != o); i++)
@@ -211,13 +226,9 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
     uint64_t entered = o->entered, now = lc_ticks(); /* not before the release */
     atomic_store_explicit(&lock->held, 1, memory_order_relaxed);
     struct lc_omp_late holder = {0};
-    struct hold hold = {.by = o};
-    lc_omp_lock(&lock->last.lock);
-    if (lock->last.any)
-        holder = lock->last.point.late;
-    hold.order = ++lock->order;
-    lc_omp_unlock(&lock->last.lock);
+    struct hold hold = {.by = o, .order = next_order(o, lock)};
     lc_omp_leave(o, now);
+    lc_omp_edge_joint(o, &lock->last, now, &holder);
     if (only_tries(kind)) {
         hold.traced = lc_omp_trace_tried(o, lock->number, hold.order, code, now);
     } else {
@@ -234,8 +245,7 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
         else
             lc_omp_pop(o, now);
     }
-    begin_hold(lock, &hold);
-    lc_omp_edge_joint(o, &lock->last, now, NULL);
+    begin_hold(o, lock, &hold);
 }
 
 void lc_omp_mutex_released(int kind, uint64_t wait, const void *code) {

@@ -107,7 +107,20 @@ static struct lc_omp_node *find(struct lc_omp_thread *o, uint32_t parent, uint32
 
 struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
                                     enum lc_omp_construct construct, const void *code) {
-    return find(o, parent, construct, (uint64_t)code);
+    struct lc_omp_node *got = o->got;
+    if (got == NULL || got->code != (uint64_t)code || got->parent != parent ||
+        got->kind != (uint32_t)construct)
+        o->got = got = find(o, parent, construct, (uint64_t)code);
+    return got;
+}
+
+/* That of a construct below the node where the thread is. */
+static inline struct lc_omp_node *inner_of(struct lc_omp_thread *o, enum lc_omp_construct construct,
+                                           uint64_t code) {
+    struct lc_omp_node *at = o->at, *inner = at->inner;
+    if (lc_unlikely(inner == NULL || inner->code != code || inner->kind != (uint32_t)construct))
+        at->inner = inner = find(o, at->node, construct, code);
+    return inner;
 }
 
 struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node) {
@@ -147,14 +160,14 @@ void lc_omp_book(struct lc_omp_thread *o, uint64_t now) {
     struct lc_thread *t = o->t;
     if (o->at == NULL)
         return;
+    uint32_t mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
     if (lc_unlikely(lc_samples_new(t))) {
         if (lc_omp_node_runs_code(o->at))
             lc_samples_at(t, o->at->node);
         else
             lc_samples_drop(t);
     }
-    if (now > t->last_ticks &&
-        (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_ON) != 0) {
+    if (now > t->last_ticks && (mode & LC_MODE_ON) != 0) {
         o->at->row->sum += now - t->last_ticks;
         t->outside_ticks += now - t->last_ticks;
     }
@@ -167,7 +180,7 @@ bool lc_omp_push_unseen(struct lc_omp_thread *o, enum lc_omp_construct construct
         return false;
     lc_omp_book(o, now);
     if (o->n_outer < LC_OMP_DEEPEST) {
-        struct lc_omp_node *inner = lc_omp_node_get(o, o->at->node, construct, code);
+        struct lc_omp_node *inner = inner_of(o, construct, (uint64_t)code);
         o->outer[o->n_outer] = o->at;
         o->at = inner != NULL ? inner : o->at;
         o->at->row->count++;
@@ -201,7 +214,7 @@ static bool measures(const struct lc_omp_thread *o) {
 }
 
 void lc_omp_add(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount) {
-    if (measures(o))
+    if (amount != 0 && measures(o))
         lc_omp_put(o, at, kind, amount);
 }
 
@@ -216,7 +229,8 @@ void lc_omp_put(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, 
 
 void lc_omp_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t ticks,
                    const struct lc_omp_late *late) {
-    lc_omp_add(o, at, kind, ticks);
-    if (at != NULL && ticks > 0 && measures(o))
-        lc_omp_blame_add(at, late, ticks);
+    if (at == NULL || ticks == 0 || !measures(o))
+        return;
+    lc_omp_put(o, at, kind, ticks);
+    lc_omp_blame_add(at, late, ticks);
 }

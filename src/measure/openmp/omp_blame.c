@@ -11,25 +11,6 @@ static struct {
     uint64_t ticks; /* of all rows */
 } table;
 
-void lc_omp_blame_work(struct lc_omp_thread *o, uint64_t ticks) {
-    uint32_t node = o->at != NULL ? o->at->node : 0;
-    if (node != o->busy_node) {
-        o->busy_node = node;
-        o->busy = 0;
-    }
-    o->busy += ticks;
-    if (o->busy >= o->longest) {
-        o->longest = o->busy;
-        o->longest_node = node;
-    }
-}
-
-uint32_t lc_omp_blame_node(struct lc_omp_thread *o) {
-    uint32_t node = o->longest > 0 ? o->longest_node : o->at != NULL ? o->at->node : 0;
-    o->longest = o->busy = 0;
-    return node;
-}
-
 static void flush(const struct lc_omp_node *at, struct lc_omp_blamed *blamed) {
     if (blamed->ticks == 0)
         return;

@@ -8,9 +8,21 @@
 
 /* The thread worked at its node until now, `ticks`: what others will have waited for is where it
  * worked longest since it last waited itself. */
-void lc_omp_blame_work(struct lc_omp_thread *o, uint64_t ticks);
+static inline void lc_omp_blame_work(struct lc_omp_thread *o, uint64_t ticks) {
+    uint32_t node = o->at != NULL ? o->at->node : 0;
+    o->busy = (node == o->busy_node ? o->busy : 0) + ticks;
+    o->busy_node = node;
+    if (o->busy >= o->longest) {
+        o->longest = o->busy;
+        o->longest_node = node;
+    }
+}
 /* The node that most of the thread's work since the last call of this belongs to. */
-uint32_t lc_omp_blame_node(struct lc_omp_thread *o);
+static inline uint32_t lc_omp_blame_node(struct lc_omp_thread *o) {
+    uint32_t node = o->longest > 0 ? o->longest_node : o->at != NULL ? o->at->node : 0;
+    o->longest = o->busy = 0;
+    return node;
+}
 
 /* Waiting of the thread at a node, by its cause; NULL: not known. */
 void lc_omp_blame_add(struct lc_omp_node *at, const struct lc_omp_late *late, uint64_t ticks);

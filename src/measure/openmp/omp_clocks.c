@@ -12,9 +12,9 @@
 #include "measure/openmp/task_spans.h"
 #include "piggyback/logical.h"
 
-static void raise(uint64_t *to, uint64_t from) {
-    if (from > *to)
-        *to = from;
+/* Without a branch: which is larger, nobody can foresee. */
+static inline void raise(uint64_t *to, uint64_t from) {
+    *to = from > *to ? from : *to;
 }
 
 /* Its clock in the phase is its own from now on. */
@@ -26,7 +26,7 @@ static void into_phase(struct lc_omp_task *task, const struct lc_logical *l) {
 }
 
 /* As task_follows, from the begin of the current phase. */
-static void task_follows_phase(struct lc_omp_thread *o, const struct lc_logical *l) {
+static LC_COLD void task_follows_phase(struct lc_omp_thread *o, const struct lc_logical *l) {
     struct lc_omp_task *task = o->running;
     if (lc_unlikely(l->phase != o->phase)) {
         o->phase = l->phase;
@@ -45,7 +45,7 @@ static void task_follows_phase(struct lc_omp_thread *o, const struct lc_logical 
 
 /* The current task's clock, up to the thread's last event. Where the thread's clock grew by more
  * than its own work, an MPI call brought the edge. */
-static void task_follows(struct lc_omp_thread *o, const struct lc_logical *l) {
+static inline void task_follows(struct lc_omp_thread *o, const struct lc_logical *l) {
     struct lc_omp_task *task = o->running;
     if (lc_unlikely(l->interval != o->interval)) {
         o->interval = l->interval;
@@ -58,13 +58,14 @@ static void task_follows(struct lc_omp_thread *o, const struct lc_logical *l) {
             task->clock = 0;
             if (!lc_clk.backlog)
                 task->work = 0;
-            memset(task->spans, 0, sizeof task->spans);
+            task->n_spans = 0;
         }
         uint64_t own = l->own - o->seen_own;
         task->clock += own;
         if (task->span != 0) {
             if (!lc_clk.backlog) /* else it was counted already (worked_later) */
                 task->work += own;
+            lc_omp_spans_have(task->spans, &task->n_spans, task->span);
             task->spans[task->span - 1] += own;
         }
         if (l->useful > o->seen_useful + own && l->useful > task->clock)
@@ -72,7 +73,15 @@ static void task_follows(struct lc_omp_thread *o, const struct lc_logical *l) {
     }
     o->seen_own = l->own;
     o->seen_useful = l->useful;
-    task_follows_phase(o, l);
+    if (lc_unlikely((l->phase | o->phase) != 0))
+        task_follows_phase(o, l);
+}
+
+/* Is the task, or the thread, still in another interval or phase than the clocks? */
+static inline bool is_behind(const struct lc_omp_thread *o, const struct lc_logical *l) {
+    const struct lc_omp_task *task = o->running;
+    return ((o->interval ^ l->interval) | (o->phase ^ l->phase)) != 0 ||
+           (task != NULL && ((task->interval ^ l->interval) | (task->phase ^ l->phase)) != 0);
 }
 
 void lc_omp_clock_begins(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now) {
@@ -99,7 +108,8 @@ void lc_omp_clock_enters(struct lc_omp_thread *o, struct lc_clk_thread *k, uint6
 
 void lc_omp_clock_leaves(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now) {
     lc_clk_left_runtime(k, now);
-    task_follows(o, &k->l);
+    if (lc_unlikely(is_behind(o, &k->l))) /* in the runtime clocks of work stand still */
+        task_follows(o, &k->l);
 }
 
 void lc_omp_clock_runs(struct lc_omp_thread *o, struct lc_clk_thread *k, struct lc_omp_task *before,
@@ -119,7 +129,8 @@ void lc_omp_clock_runs(struct lc_omp_thread *o, struct lc_clk_thread *k, struct 
         raise(&o->whatif_max[s], *clock);
         if (before != NULL)
             before->whatif[s] = *clock;
-        LC_SHOW(*clock, task != NULL && task->interval == k->l.interval ? task->whatif[s] : 0);
+        bool goes_on = !fresh && task != NULL && task->interval == k->l.interval;
+        LC_SHOW(*clock, goes_on ? task->whatif[s] : 0);
     }
     k->l.stale = true;
     lc_clk_own_unlock();
@@ -133,7 +144,7 @@ void lc_omp_clock_follows(struct lc_omp_thread *o, struct lc_clk_thread *k,
     raise(&task->clock, ended->clock);
     if (ended->phase == task->phase)
         raise(&task->phase_clock, ended->phase_clock);
-    lc_omp_spans_raise(task->spans, ended->spans);
+    lc_omp_spans_raise(task->spans, &task->n_spans, ended->spans, ended->n_spans);
     lc_clk_own_lock();
     for (uint32_t s = 0; s < k->l.vec.n_whatif; s++)
         if (lc_clk.whatif_tasks & 1u << s)
@@ -164,7 +175,7 @@ static void raise_in_phase(struct lc_omp_thread *o, const struct lc_omp_task *ta
 void lc_omp_clock_share_ended(struct lc_omp_thread *o, const struct lc_omp_task *task,
                               struct lc_omp_task *forked) {
     if (forked != NULL && forked->interval == task->interval)
-        lc_omp_spans_raise(forked->spans, task->spans);
+        lc_omp_spans_raise(forked->spans, &forked->n_spans, task->spans, task->n_spans);
     if (task->interval == o->interval && task->clock > o->task_max)
         o->task_max = task->clock;
     raise_in_phase(o, task);
@@ -190,17 +201,18 @@ void lc_omp_clock_point(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64
     lc_clk_own_lock();
     lc_logical_stamp(&k->l, now, &point->stamp);
     lc_clk_own_unlock();
+    point->later = NULL;
     point->process = k->l.process;
     point->task = task != NULL ? task->clock : 0;
-    point->phase_process = k->l.phase_process;
-    point->phase_task = task != NULL && task->phase == k->l.phase ? task->phase_clock : 0;
-    if (task != NULL)
-        memcpy(point->spans, task->spans, sizeof point->spans);
-    else
-        memset(point->spans, 0, sizeof point->spans);
+    if (lc_unlikely(k->l.phase != 0)) {
+        point->phase_process = k->l.phase_process;
+        point->phase_task = task != NULL && task->phase == k->l.phase ? task->phase_clock : 0;
+    }
+    point->n_spans = task != NULL ? task->n_spans : 0;
+    for (uint32_t i = 0; i < point->n_spans; i++)
+        point->spans[i] = task->spans[i];
     for (uint32_t s = 0; s < k->l.vec.n_whatif; s++)
         point->whatif[s] = k->l.vec.whatif[s];
-    point->later = NULL;
 }
 
 void lc_omp_clock_edge(struct lc_omp_thread *o, struct lc_clk_thread *k,
@@ -215,8 +227,7 @@ void lc_omp_clock_edge(struct lc_omp_thread *o, struct lc_clk_thread *k,
         if (point->whatif[s] > l->vec.whatif[s])
             LC_SHOW(l->vec.whatif[s], point->whatif[s]);
     lc_logical_adopt(l, &point->stamp, won, &lc_clk.mine);
-    if (point->process > l->process)
-        l->process = point->process;
+    raise(&l->process, point->process);
     bool phase = l->phase != 0 && point->stamp.phase == l->phase;
     if (phase)
         raise(&l->phase_process, point->phase_process);
@@ -227,23 +238,43 @@ void lc_omp_clock_edge(struct lc_omp_thread *o, struct lc_clk_thread *k,
             into_phase(task, l);
             raise(&task->phase_clock, point->phase_task);
         }
-        lc_omp_spans_raise(task->spans, point->spans);
+        lc_omp_spans_raise(task->spans, &task->n_spans, point->spans, point->n_spans);
     }
     o->seen_useful = l->useful;
     o->seen_phase_useful = l->phase_useful;
 }
 
-void lc_omp_clock_copy(struct lc_omp_point *to, const struct lc_omp_point *from) {
-    to->later = NULL;
+/* All but `later`, of the what-if clocks only those that there are. */
+static inline void copy(struct lc_omp_point *to, const struct lc_omp_point *from) {
     to->stamp = from->stamp;
     to->late = from->late;
     to->process = from->process;
     to->task = from->task;
-    to->phase_process = from->phase_process;
-    to->phase_task = from->phase_task;
+    if (lc_unlikely(from->stamp.phase != 0)) {
+        to->phase_process = from->phase_process;
+        to->phase_task = from->phase_task;
+    }
     for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
         to->whatif[s] = from->whatif[s];
-    memcpy(to->spans, from->spans, sizeof to->spans);
+    to->n_spans = from->n_spans;
+    for (uint32_t i = 0; i < from->n_spans; i++)
+        to->spans[i] = from->spans[i];
+}
+
+/* Both are in a phase, or one is. */
+static LC_COLD void join_phase(struct lc_omp_point *all, const struct lc_omp_point *point) {
+    struct lc_stamp *to = &all->stamp;
+    const struct lc_stamp *from = &point->stamp;
+    if (from->phase == to->phase) {
+        raise(&to->phase_useful, from->phase_useful);
+        raise(&all->phase_process, point->phase_process);
+        raise(&all->phase_task, point->phase_task);
+    } else if (from->enter >= to->enter) {
+        to->phase = from->phase;
+        to->phase_useful = from->phase_useful;
+        all->phase_process = point->phase_process;
+        all->phase_task = point->phase_task;
+    }
 }
 
 void lc_omp_clock_join(struct lc_omp_joint *joint, const struct lc_omp_point *point) {
@@ -251,7 +282,7 @@ void lc_omp_clock_join(struct lc_omp_joint *joint, const struct lc_omp_point *po
     struct lc_stamp *to = &all->stamp;
     const struct lc_stamp *from = &point->stamp;
     if (!joint->any || from->interval > to->interval) {
-        lc_omp_clock_copy(all, point);
+        copy(all, point);
         joint->any = true;
         return;
     }
@@ -266,19 +297,11 @@ void lc_omp_clock_join(struct lc_omp_joint *joint, const struct lc_omp_point *po
         to->vector = from->vector;
     }
     raise(&to->outside_omp, from->outside_omp);
-    if (from->phase == to->phase) {
-        raise(&to->phase_useful, from->phase_useful);
-        raise(&all->phase_process, point->phase_process);
-        raise(&all->phase_task, point->phase_task);
-    } else if (from->enter >= to->enter) {
-        to->phase = from->phase;
-        to->phase_useful = from->phase_useful;
-        all->phase_process = point->phase_process;
-        all->phase_task = point->phase_task;
-    }
+    if (lc_unlikely((from->phase | to->phase) != 0))
+        join_phase(all, point);
     raise(&all->process, point->process);
     raise(&all->task, point->task);
-    lc_omp_spans_raise(all->spans, point->spans);
+    lc_omp_spans_raise(all->spans, &all->n_spans, point->spans, point->n_spans);
     for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
         raise(&all->whatif[s], point->whatif[s]);
 }

@@ -23,8 +23,8 @@ void lc_omp_clock_enters(struct lc_omp_thread *o, struct lc_clk_thread *k, uint6
 /* It comes back from the runtime. */
 void lc_omp_clock_leaves(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now);
 
-/* It runs `task` after `before` (NULL: none), with the what-if clocks that belong to the task; fresh:
- * the task begins. k may be NULL. */
+/* It runs `task` after `before` (NULL: none), with the what-if clocks that belong to the task;
+ * fresh: the task begins. k may be NULL. */
 void lc_omp_clock_runs(struct lc_omp_thread *o, struct lc_clk_thread *k, struct lc_omp_task *before,
                        struct lc_omp_task *task, bool fresh);
 /* Its first task: what it did before was this task's work, too. */
@@ -48,8 +48,6 @@ void lc_omp_clock_point(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64
 /* An edge from the point to the thread and the task that it runs. */
 void lc_omp_clock_edge(struct lc_omp_thread *o, struct lc_clk_thread *k,
                        const struct lc_omp_point *point, uint64_t now);
-/* All but `later`, of the what-if clocks only those that there are. */
-void lc_omp_clock_copy(struct lc_omp_point *to, const struct lc_omp_point *from);
 /* The joint has the maxima of all points that have come. */
 void lc_omp_clock_join(struct lc_omp_joint *joint, const struct lc_omp_point *point);
 

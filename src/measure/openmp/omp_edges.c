@@ -239,7 +239,6 @@ void lc_omp_point_drop(struct lc_omp_thread *o, struct lc_omp_point *point) {
 
 struct lc_omp_point lc_omp_point_of(const struct lc_omp_joint *joint) {
     struct lc_omp_point point = joint->point;
-    point.later = joint->later;
     if (lc_unlikely(point.later != NULL))
         lc_omp_keep(&point.later->item);
     return point;
@@ -260,32 +259,20 @@ void lc_omp_edge(struct lc_omp_thread *o, const struct lc_omp_point *point, uint
         lc_omp_clock_edge(o, k, point, now);
 }
 
-void lc_omp_edge_of(struct lc_omp_thread *o, const struct lc_omp_joint *joint, uint64_t now) {
-    if (lc_unlikely(joint->later != NULL))
-        lc_omp_later(o, LC_OMP_EDGE, joint->later, NULL, now);
-    else if (o->t->clocks != NULL && lc_likely(!lc_clk.backlog))
-        lc_omp_clock_edge(o, o->t->clocks, &joint->point, now);
-}
-
 bool lc_omp_edge_joint(struct lc_omp_thread *o, struct lc_omp_joint *joint, uint64_t now,
                        struct lc_omp_late *late) {
-    struct lc_omp_point point;
     lc_omp_lock(&joint->lock);
     bool any = joint->any;
     if (any)
-        lc_omp_clock_copy(&point, &joint->point);
-    if (any && lc_unlikely(joint->later != NULL))
-        lc_omp_later(o, LC_OMP_EDGE, joint->later, NULL, now);
-    lc_omp_unlock(&joint->lock);
-    if (any && lc_likely(!lc_clk.backlog))
-        lc_omp_edge(o, &point, now);
+        lc_omp_edge(o, &joint->point, now);
     if (any && late != NULL)
-        *late = point.late;
+        *late = joint->point.late;
+    lc_omp_unlock(&joint->lock);
     return any;
 }
 
 void lc_omp_join_locked(struct lc_omp_joint *joint, const struct lc_omp_point *point) {
-    if (lc_unlikely(point->later != NULL || joint->later != NULL))
+    if (lc_unlikely(point->later != NULL || joint->point.later != NULL))
         lc_omp_join_later(joint, point->later);
     lc_omp_clock_join(joint, point);
 }

@@ -48,8 +48,6 @@ void lc_omp_point_drop(struct lc_omp_thread *o, struct lc_omp_point *point);
 struct lc_omp_point lc_omp_point_of(const struct lc_omp_joint *joint);
 /* An edge that ends here, for the thread and the task that it runs. */
 void lc_omp_edge(struct lc_omp_thread *o, const struct lc_omp_point *point, uint64_t now);
-/* The same of a joint to which nobody comes any more. */
-void lc_omp_edge_of(struct lc_omp_thread *o, const struct lc_omp_joint *joint, uint64_t now);
 /* false: nobody has come to the joint. late, unless NULL: who came last. */
 bool lc_omp_edge_joint(struct lc_omp_thread *o, struct lc_omp_joint *joint, uint64_t now,
                        struct lc_omp_late *late);

@@ -8,7 +8,6 @@
 #include "measure/clocks/clocks.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
-#include "measure/openmp/dependences.h"
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_clocks.h"
 
@@ -146,11 +145,11 @@ static void forget(struct lc_omp_pools *mine, struct lc_omp_item *item) {
     if (item->kind == LC_OMP_REGION) {
         lc_omp_unkeep(mine, region->fork.later);
         for (size_t i = 0; i < 2; i++)
-            lc_omp_unkeep(mine, region->barriers[i].joint.later);
+            lc_omp_unkeep(mine, region->barriers[i].joint.point.later);
     } else if (item->kind == LC_OMP_GROUP) {
-        lc_omp_unkeep(mine, ((struct lc_omp_group *)item)->joint.later);
+        lc_omp_unkeep(mine, ((struct lc_omp_group *)item)->joint.point.later);
     } else if (item->kind == LC_OMP_SET) {
-        lc_omp_unkeep(mine, ((struct lc_omp_set *)item)->joint.later);
+        lc_omp_unkeep(mine, ((struct lc_omp_set *)item)->joint.point.later);
     }
     lc_omp_give(mine, item);
 }
@@ -159,21 +158,21 @@ static struct lc_omp_set *record_new(struct lc_omp_thread *o) {
     lc_omp_at_end(LC_OMP_REGION, forget);
     lc_omp_at_end(LC_OMP_GROUP, forget);
     lc_omp_at_end(LC_OMP_SET, forget);
-    return lc_omp_take(&o->pools, LC_OMP_SET, sizeof(struct lc_omp_set));
+    return lc_omp_set_new(o);
 }
 
 LC_COLD void lc_omp_join_later(struct lc_omp_joint *joint, struct lc_omp_set *from) {
     struct lc_omp_thread *o = lc_self != NULL ? lc_self->openmp : NULL;
-    if (!joint->any && joint->later != NULL) {
-        lc_omp_unkeep(&nobody, joint->later);
-        joint->later = NULL;
+    if (!joint->any && joint->point.later != NULL) {
+        lc_omp_unkeep(&nobody, joint->point.later);
+        joint->point.later = NULL;
     }
     if (o == NULL || from == NULL)
         return;
-    if (joint->later == NULL)
-        joint->later = record_new(o);
-    if (joint->later != NULL)
-        lc_omp_later(o, LC_OMP_JOINS, joint->later, from, 0);
+    if (joint->point.later == NULL)
+        joint->point.later = record_new(o);
+    if (joint->point.later != NULL)
+        lc_omp_later(o, LC_OMP_JOINS, joint->point.later, from, 0);
 }
 
 LC_COLD struct lc_omp_set *lc_omp_point_later(struct lc_omp_thread *o, uint64_t now) {

@@ -31,8 +31,8 @@ enum lc_omp_change {
     LC_OMP_JOINS  /* record: the joint's; other: the point's */
 };
 
-/* record, other: as the kind says, or NULL; both are kept until it has happened. now: ticks; 0: those
- * of the thread's last event. node: where the thread is. Nothing where it has no clocks. */
+/* record, other: as the kind says, or NULL; both are kept until it has happened. now: ticks; 0:
+ * those of the thread's last event. node: where the thread is. Nothing where it has no clocks. */
 void lc_omp_later_at(struct lc_omp_thread *o, enum lc_omp_change what, void *record, void *other,
                      uint64_t now, uint32_t node);
 /* The same at the thread's construct. */

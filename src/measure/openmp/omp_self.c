@@ -8,8 +8,10 @@
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/omp_edges.h"
+#include "measure/openmp/tasks.h"
 
 static _Atomic(struct lc_omp_thread *) threads;
+_Atomic uint32_t lc_omp_n_threads;
 
 struct lc_omp_thread *lc_omp_threads(void) {
     return atomic_load_explicit(&threads, memory_order_acquire); /* partner: attach */
@@ -32,6 +34,7 @@ static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t) {
     struct lc_omp_thread *o = reuse(t);
     if (o == NULL && (o = calloc(1, sizeof *o)) != NULL) {
         o->t = t;
+        atomic_fetch_add_explicit(&lc_omp_n_threads, 1, memory_order_relaxed);
         o->next = atomic_load_explicit(&threads, memory_order_relaxed);
         while (!atomic_compare_exchange_weak_explicit(&threads, &o->next, o, memory_order_release,
                                                       memory_order_relaxed))
@@ -61,6 +64,7 @@ void lc_omp_thread_gone(struct lc_thread *t) {
     lc_omp_unkeep(&o->pools, o->from);
     o->from = NULL;
     o->created = 0;
+    lc_omp_parent_unkeep(o);
     for (size_t i = 0; i < LC_OMP_TEAM_LEVELS; i++)
         o->team_numbers[i] = 0;
     lc_omp_blame_flush(o);
@@ -71,7 +75,7 @@ void lc_omp_thread_gone(struct lc_thread *t) {
         }
         o->nodes[i] = NULL;
     }
-    o->idle_node = o->known = NULL;
+    o->idle_node = o->known = o->got = NULL;
     atomic_store_explicit(&o->t, NULL, memory_order_release);
 }
 

@@ -23,6 +23,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "measure/openmp/omp_pool.h"
@@ -40,23 +41,38 @@ struct lc_omp_late {
     uint32_t thread, node; /* location; of the call tree */
 };
 
+/* What is always used comes first: of a barrier it is in two lines of cache, which go from core to
+ * core with each thread that comes. */
 struct lc_omp_point {
-    struct lc_stamp stamp;   /* clocks over all edges */
-    struct lc_omp_late late; /* this thread, now; of a joint: whoever came last */
-    uint64_t process;        /* useful_process */
-    uint64_t task;           /* useful_task */
-    uint64_t phase_process;  /* both in the stamp's phase */
+    struct lc_omp_set *later; /* NULL: the clocks are here */
+    struct lc_stamp stamp;    /* clocks over all edges */
+    struct lc_omp_late late;  /* this thread, now; of a joint: whoever came last */
+    uint64_t process;         /* useful_process */
+    uint64_t task;            /* useful_task */
+    uint32_t n_spans;         /* so many are here, others are 0 */
+    uint64_t phase_process;   /* both in the stamp's phase; where it has none: not set */
     uint64_t phase_task;
     uint64_t whatif[LC_WHATIF_MAX];
     uint64_t spans[LC_OMP_SPANS]; /* with a clock per task */
-    struct lc_omp_set *later;     /* NULL: the clocks are here */
 };
 
 struct lc_omp_joint {
     _Atomic uint32_t lock;
     bool any;
-    struct lc_omp_set *later;  /* as of a point */
-    struct lc_omp_point point; /* stamp.enter: the latest */
+    struct lc_omp_point point; /* stamp.enter: the latest; `later` is of all that have come */
+};
+
+/* Nobody has come to it, nor comes just now. */
+static inline void lc_omp_joint_begin(struct lc_omp_joint *joint) {
+    atomic_store_explicit(&joint->lock, 0, memory_order_relaxed);
+    joint->any = false;
+    joint->point.later = NULL;
+}
+
+/* A joint by itself. */
+struct lc_omp_set {
+    struct lc_omp_item item;
+    struct lc_omp_joint joint;
 };
 
 /* Barriers of a region are numbered from 0; whoever enters the next one but one has seen everybody
@@ -67,6 +83,8 @@ struct lc_omp_barrier {
     struct lc_omp_late last;   /* of these */
     struct lc_omp_joint joint; /* the others under its lock; of threads and tasks */
 };
+_Static_assert(offsetof(struct lc_omp_barrier, joint.point.phase_process) == 2 * LC_OMP_LINE,
+               "what is always used is in two lines");
 
 struct lc_omp_region {
     struct lc_omp_item item;
@@ -87,8 +105,8 @@ struct lc_omp_region {
 
 struct lc_omp_group { /* taskgroup */
     struct lc_omp_item item;
-    struct lc_omp_joint joint;
     struct lc_omp_group *outer;
+    struct lc_omp_joint joint;
 };
 
 struct lc_omp_task {
@@ -102,6 +120,7 @@ struct lc_omp_task {
     uint32_t span;     /* of its construct: 1 + index in spans; 0: it has none */
     uint32_t interval; /* that it belongs to */
     uint32_t barrier;  /* that will wait for it; implicit: the next one */
+    uint32_t n_spans;  /* so many are here, others are 0 */
     struct lc_omp_region *region;
     struct lc_omp_task *parent;       /* explicit: that created it */
     struct lc_omp_group *group;       /* innermost open, or (explicit) that it was created in */
@@ -112,6 +131,7 @@ struct lc_omp_task {
     uint32_t node;                    /* where it runs, of the call tree */
     uint32_t depth, base;             /* of nodes; and where it began */
     bool explicit_one, undeferred, untied, in_runtime, begun;
+    bool counted;              /* among those of its construct that run (task_spans.h) */
     struct lc_omp_node *place; /* the thread's when it was left */
     struct lc_omp_thread *on;  /* untied: that thread */
     bool in_barrier;           /* what it waits in, since: */
@@ -121,12 +141,13 @@ struct lc_omp_task {
     uint32_t number;           /* implicit: of the thread in its team */
     uint32_t loops;            /* implicit: worksharing loops that it has come to */
     uint64_t id; /* in the trace: explicit: as in LC_REC_OMP_SWITCH; implicit: 1, 0: not there */
+    _Alignas(LC_OMP_LINE) struct lc_omp_joint children;
+    /* explicit; of an untied one that was put down: then */
+    _Alignas(LC_OMP_LINE) struct lc_omp_point created;
     /* Of what-if scenarios with a clock per task, while the task does not run: then they are the
-     * thread's. */
+     * thread's. Not set before it has run. */
     uint64_t whatif[LC_WHATIF_MAX];
     uint64_t spans[LC_OMP_SPANS];
-    _Alignas(LC_OMP_LINE) struct lc_omp_joint children;
-    struct lc_omp_point created; /* explicit; of an untied one that was put down: then */
 };
 
 enum { LC_OMP_BLAMED = 3 };
@@ -137,7 +158,8 @@ struct lc_omp_blamed { /* who made this thread wait at a node, until now */
 
 /* A node of the call tree of one thread. */
 struct lc_omp_node {
-    struct lc_omp_node *next; /* same hash */
+    struct lc_omp_node *next;  /* same hash */
+    struct lc_omp_node *inner; /* below it, asked for last; NULL: none yet */
     uint32_t node, parent, kind;
     uint64_t code;
     struct lc_state_row *row; /* its time */
@@ -182,7 +204,10 @@ struct lc_omp_thread {
     /* where it worked longest since it last waited; and where it works now, for how long */
     uint32_t longest_node, busy_node;
     uint64_t longest, busy;
-    uint64_t tasks;      /* explicit ones that were executed */
+    uint64_t tasks; /* explicit ones that were executed */
+    /* the parent of tasks whose records have ended here, and how many references it loses */
+    struct lc_omp_task *parent;
+    uint32_t parent_loses;
     bool takes_lock;     /* has asked for one */
     bool at_sink;        /* waits for another iteration of an ordered loop */
     uint64_t edges_lost; /* releases of locks that came too late, iterations long ago */
@@ -190,11 +215,20 @@ struct lc_omp_thread {
     uint32_t forks, teams;
     uint64_t created;
     uint32_t team_numbers[LC_OMP_TEAM_LEVELS]; /* 1 + number; 0: none yet */
-    struct lc_omp_node *idle_node,
-        *known; /* among nodes: `!$omp idle`, the known one asked for last */
+    /* among nodes: `!$omp idle`; those that lc_omp_node_known, lc_omp_node_get gave last */
+    struct lc_omp_node *idle_node, *known, *got;
     struct lc_omp_node *nodes[LC_OMP_NODES];
     struct lc_omp_pools pools;
     struct lc_omp_thread *next; /* all */
 };
+
+/* Nobody has come to it; with one reference. NULL: no memory. */
+static inline struct lc_omp_set *lc_omp_set_new(struct lc_omp_thread *o) {
+    struct lc_omp_set *set =
+        lc_omp_take_part(&o->pools, LC_OMP_SET, sizeof *set, offsetof(struct lc_omp_set, joint));
+    if (set != NULL)
+        lc_omp_joint_begin(&set->joint);
+    return set;
+}
 
 #endif

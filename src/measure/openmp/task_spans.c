@@ -5,11 +5,12 @@
 #include "measure/clocks/call_state.h"
 #include "measure/core/core.h"
 #include "measure/openmp/nodes.h"
+#include "measure/openmp/omp_self.h"
 
-_Atomic uint32_t lc_omp_n_spans;
+static _Atomic uint32_t n_spans; /* constructs that have one */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static struct construct {
-    uint32_t node;
+    _Alignas(LC_OMP_LINE) uint32_t node;
     _Atomic uint32_t running, at_once;
     _Atomic uint64_t longest; /* in this interval */
     uint64_t before;          /* in those before */
@@ -26,39 +27,44 @@ uint32_t lc_omp_span_of(struct lc_omp_node *node) {
     if (lc_likely(node->span_asked))
         return node->span;
     pthread_mutex_lock(&adding);
-    uint32_t n = atomic_load_explicit(&lc_omp_n_spans, memory_order_relaxed);
+    uint32_t n = atomic_load_explicit(&n_spans, memory_order_relaxed);
     node->span = search(node->node, n);
     if (node->span == 0 && n < LC_OMP_SPANS) {
         constructs[n].node = node->node;
         node->span = n + 1;
-        atomic_store_explicit(&lc_omp_n_spans, n + 1, memory_order_relaxed);
+        atomic_store_explicit(&n_spans, n + 1, memory_order_relaxed);
     }
     pthread_mutex_unlock(&adding);
     node->span_asked = true;
     return node->span;
 }
 
-void lc_omp_span_runs(uint32_t span) {
-    if (span == 0)
+void lc_omp_span_runs(struct lc_omp_task *task) {
+    if (task->span == 0)
         return;
-    struct construct *c = &constructs[span - 1];
-    uint32_t now = atomic_fetch_add_explicit(&c->running, 1, memory_order_relaxed) + 1;
+    struct construct *c = &constructs[task->span - 1];
     uint32_t most = atomic_load_explicit(&c->at_once, memory_order_relaxed);
+    if (most >= atomic_load_explicit(&lc_omp_n_threads, memory_order_relaxed))
+        return; /* more cannot be: all threads need not write the same line */
+    task->counted = true;
+    uint32_t now = atomic_fetch_add_explicit(&c->running, 1, memory_order_relaxed) + 1;
     while (now > most && !atomic_compare_exchange_weak_explicit(
                              &c->at_once, &most, now, memory_order_relaxed, memory_order_relaxed))
         ;
 }
 
-void lc_omp_span_stops(uint32_t span) {
-    if (span != 0)
-        atomic_fetch_sub_explicit(&constructs[span - 1].running, 1, memory_order_relaxed);
+void lc_omp_span_stops(struct lc_omp_task *task) {
+    if (!task->counted)
+        return;
+    task->counted = false;
+    atomic_fetch_sub_explicit(&constructs[task->span - 1].running, 1, memory_order_relaxed);
 }
 
 void lc_omp_span_ended(const struct lc_omp_task *task, uint32_t interval) {
     if (task->span == 0 || task->interval != interval)
         return;
     struct construct *c = &constructs[task->span - 1];
-    uint64_t chain = task->spans[task->span - 1];
+    uint64_t chain = task->span <= task->n_spans ? task->spans[task->span - 1] : 0;
     uint64_t most = atomic_load_explicit(&c->longest, memory_order_relaxed);
     while (chain > most &&
            !atomic_compare_exchange_weak_explicit(&c->longest, &most, chain, memory_order_relaxed,
@@ -73,7 +79,7 @@ void lc_omp_spans_close(void) {
 }
 
 void lc_omp_spans_book(struct lc_omp_thread *o) {
-    uint32_t n = atomic_load_explicit(&lc_omp_n_spans, memory_order_relaxed);
+    uint32_t n = atomic_load_explicit(&n_spans, memory_order_relaxed);
     lc_omp_spans_close();
     for (uint32_t i = 0; i < n; i++) {
         struct construct *c = &constructs[i];

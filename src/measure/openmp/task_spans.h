@@ -6,15 +6,12 @@
 
 #include "measure/openmp/omp_thread.h"
 
-/* How many constructs have a span, at most LC_OMP_SPANS. */
-extern _Atomic uint32_t lc_omp_n_spans;
-
 /* Of the construct at this node of the thread: 1 + index; 0: it has none. */
 uint32_t lc_omp_span_of(struct lc_omp_node *node);
-/* A task of the construct begins to run, or goes on. span: as above. */
-void lc_omp_span_runs(uint32_t span);
+/* The task begins to run, or goes on. */
+void lc_omp_span_runs(struct lc_omp_task *task);
 /* It ends, or is put down. */
-void lc_omp_span_stops(uint32_t span);
+void lc_omp_span_stops(struct lc_omp_task *task);
 /* The task has ended: its construct's chain, in this interval, may be the longest. */
 void lc_omp_span_ended(const struct lc_omp_task *task, uint32_t interval);
 /* Adds the spans of the interval, which is about to end, to what is known, and begins anew. */
@@ -22,8 +19,16 @@ void lc_omp_spans_close(void);
 /* The measurement ends: books all of it. */
 void lc_omp_spans_book(struct lc_omp_thread *o);
 
-static inline void lc_omp_spans_raise(uint64_t *to, const uint64_t *from) {
-    uint32_t n = atomic_load_explicit(&lc_omp_n_spans, memory_order_relaxed);
+/* Spans of tasks and points, of which n are there: n at least, more of them 0. */
+static inline void lc_omp_spans_have(uint64_t *spans, uint32_t *have, uint32_t n) {
+    while (*have < n)
+        spans[(*have)++] = 0;
+}
+
+/* To the larger of both; `from` has n. */
+static inline void lc_omp_spans_raise(uint64_t *to, uint32_t *have, const uint64_t *from,
+                                      uint32_t n) {
+    lc_omp_spans_have(to, have, n);
     for (uint32_t i = 0; i < n; i++)
         to[i] = from[i] > to[i] ? from[i] : to[i];
 }

@@ -15,7 +15,7 @@
 
 static _Atomic bool any_explicit;
 
-enum { SPARE = 64 }; /* references that a task takes at once for its children */
+enum { SPARE = 64 }; /* references that a task takes at once for its children; or gives back */
 
 /* Returns the task that created it, of whose record it was a user. */
 static struct lc_omp_task *free_task(struct lc_omp_pools *mine, struct lc_omp_task *task) {
@@ -23,7 +23,7 @@ static struct lc_omp_task *free_task(struct lc_omp_pools *mine, struct lc_omp_ta
     if (task->table != NULL)
         lc_omp_table_free(mine, task);
     lc_omp_unkeep(mine, task->event);
-    lc_omp_unkeep(mine, task->children.later);
+    lc_omp_unkeep(mine, task->children.point.later);
     if (task->explicit_one) { /* its region lives as long as those that created it */
         lc_omp_unkeep(mine, task->created.later);
         lc_omp_unkeep(mine, task->group);
@@ -41,9 +41,11 @@ static void end_of_task(struct lc_omp_pools *mine, struct lc_omp_item *item) {
 
 struct lc_omp_task *lc_omp_task_new(struct lc_omp_thread *o) {
     struct lc_omp_task *task = lc_omp_take_part(&o->pools, LC_OMP_TASK, sizeof(struct lc_omp_task),
-                                                offsetof(struct lc_omp_task, children.point));
-    if (lc_likely(task != NULL))
+                                                offsetof(struct lc_omp_task, children));
+    if (lc_likely(task != NULL)) {
+        lc_omp_joint_begin(&task->children);
         task->created.later = NULL;
+    }
     if (lc_unlikely(lc_clk.backlog))
         lc_omp_at_end(LC_OMP_TASK, end_of_task);
     return task;
@@ -61,9 +63,28 @@ static void keep_parent(struct lc_omp_task *parent) {
 void lc_omp_task_over(struct lc_omp_thread *o, struct lc_omp_task *task) {
     uint32_t spare = task->spare;
     task->spare = 0;
-    if (spare > 0)
-        atomic_fetch_sub_explicit(&task->item.references, spare, memory_order_relaxed);
-    lc_omp_task_unkeep(&o->pools, task);
+    if (!task->explicit_one)
+        lc_omp_parent_unkeep(o);
+    if (atomic_fetch_sub_explicit(&task->item.references, spare + 1, memory_order_acq_rel) !=
+        spare + 1)
+        return;
+    /* Its parent loses one, too, but not at once: that line of cache is everybody's. */
+    struct lc_omp_task *parent = free_task(&o->pools, task);
+    if (parent != o->parent || o->parent_loses == SPARE) {
+        lc_omp_parent_unkeep(o);
+        o->parent = parent;
+    }
+    o->parent_loses++;
+}
+
+void lc_omp_parent_unkeep(struct lc_omp_thread *o) {
+    struct lc_omp_task *parent = o->parent;
+    uint32_t n = o->parent_loses;
+    o->parent = NULL;
+    o->parent_loses = 0;
+    if (parent != NULL &&
+        atomic_fetch_sub_explicit(&parent->item.references, n, memory_order_acq_rel) == n)
+        lc_omp_task_unkeep(&o->pools, free_task(&o->pools, parent));
 }
 
 void lc_omp_task_unkeep(struct lc_omp_pools *mine, struct lc_omp_task *task) {
@@ -234,7 +255,7 @@ static void put_down(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t
     task->place = o->at;
     task->depth = o->n_outer;
     task->left = now;
-    lc_omp_span_stops(task->span);
+    lc_omp_span_stops(task);
     if (!task->untied)
         return;
     task->on = o; /* another one may take it up */
@@ -274,7 +295,7 @@ static void take_over(struct lc_omp_thread *o, struct lc_omp_task *task) {
 
 static void take_up(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
     lc_omp_run(o, task);
-    lc_omp_span_runs(task->span);
+    lc_omp_span_runs(task);
     if (task->untied && task->on != NULL) {
         lc_omp_edge(o, &task->created, now);
         if (task->on != o && o->at != NULL)
@@ -292,10 +313,11 @@ static void take_up(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t 
 
 static void begin_task(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
     lc_omp_run_first(o, task);
-    lc_omp_span_runs(task->span);
+    lc_omp_span_runs(task);
     o->tasks++;
     task->begun = true;
-    atomic_store_explicit(&any_explicit, true, memory_order_relaxed);
+    if (!atomic_load_explicit(&any_explicit, memory_order_relaxed))
+        atomic_store_explicit(&any_explicit, true, memory_order_relaxed);
     lc_omp_edge(o, &task->created, now);
     if (task->undeferred) /* libgomp creates all tasks of a loop, then runs them */
         lc_omp_undeferred(o, task, task->parent);
@@ -330,7 +352,7 @@ static void publish_end(struct lc_omp_thread *o, struct lc_omp_task *task,
 static void join_event(struct lc_omp_thread *o, struct lc_omp_task *task,
                        const struct lc_omp_point *point) {
     if (task->event == NULL)
-        task->event = lc_omp_take(&o->pools, LC_OMP_SET, sizeof(struct lc_omp_set));
+        task->event = lc_omp_set_new(o);
     if (task->event != NULL)
         lc_omp_join(&task->event->joint, point);
 }
@@ -340,7 +362,7 @@ static void end_task(struct lc_omp_thread *o, struct lc_omp_task *task, bool com
     struct lc_omp_point end;
     lc_omp_point_now(o, now, &end);
     lc_omp_task_ended(o, task);
-    lc_omp_span_stops(task->span);
+    lc_omp_span_stops(task);
     lc_omp_add(o, o->at, LC_MEASURED_OMP_TASK_WORK, task->work);
     if (!complete) { /* detached: whoever fulfils the event completes it */
         join_event(o, task, &end);

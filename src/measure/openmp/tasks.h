@@ -9,6 +9,8 @@
 struct lc_omp_task *lc_omp_task_new(struct lc_omp_thread *o);
 /* The task has ended: it creates no more children, and is one user of its record less. */
 void lc_omp_task_over(struct lc_omp_thread *o, struct lc_omp_task *task);
+/* Gives back the references to a task that children of it have left to this thread. */
+void lc_omp_parent_unkeep(struct lc_omp_thread *o);
 /* One user of the record less; the last one frees it. mine: of the calling thread. */
 void lc_omp_task_unkeep(struct lc_omp_pools *mine, struct lc_omp_task *task);
 

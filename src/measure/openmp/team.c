@@ -54,13 +54,20 @@ static bool frame_holds(const void *frame, const void *code) {
            *(const uint64_t *)(at + 8) == (uint64_t)code;
 }
 
+/* Nobody has come. */
+static void begin_barrier(struct lc_omp_barrier *b) {
+    b->number = b->arrived = 0;
+    b->last = (struct lc_omp_late){0};
+    lc_omp_joint_begin(&b->joint);
+}
+
 /* NULL: no memory. */
 static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
     struct lc_omp_region *region =
         lc_omp_take_part(&o->pools, LC_OMP_REGION, sizeof(struct lc_omp_region),
                          offsetof(struct lc_omp_region, barriers));
     for (size_t i = 0; region != NULL && i < 2; i++)
-        memset(&region->barriers[i], 0, offsetof(struct lc_omp_barrier, joint.point));
+        begin_barrier(&region->barriers[i]);
     if (region != NULL)
         region->fork.later = NULL;
     return region;
@@ -102,10 +109,8 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
         return;
     region->place = o->at;
     region->depth = o->n_outer;
-    if (o->at == NULL) {
+    if (o->at == NULL)
         open_path(o, region, frame, league, code);
-        lc_omp_worked(o, o->t->last_ticks);
-    }
     uint64_t now = lc_ticks();
     if (o->at != NULL) {
         lc_omp_book(o, now);
@@ -360,7 +365,7 @@ static void barrier_end(struct lc_omp_thread *o, int kind) {
         const struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
         lc_omp_lock_free(&b->joint.lock); /* all have come: nothing is written any more */
         if (b->joint.any && b->number == task->barrier) {
-            lc_omp_edge_of(o, &b->joint, now);
+            lc_omp_edge(o, &b->joint.point, now);
             lc_omp_wait_book(o, task,
                              kind == OMPT_SYNC_EXPLICIT ? LC_MEASURED_OMP_EBARRIER
                                                         : LC_MEASURED_OMP_IBARRIER,
@@ -426,9 +431,12 @@ static void taskwait(struct lc_omp_thread *o, bool begins, const void *code) {
 
 static void taskgroup_begin(struct lc_omp_thread *o) {
     struct lc_omp_group *group =
-        o->task != NULL ? lc_omp_take(&o->pools, LC_OMP_GROUP, sizeof(struct lc_omp_group)) : NULL;
+        o->task != NULL ? lc_omp_take_part(&o->pools, LC_OMP_GROUP, sizeof(struct lc_omp_group),
+                                           offsetof(struct lc_omp_group, joint))
+                        : NULL;
     if (group == NULL)
         return;
+    lc_omp_joint_begin(&group->joint);
     group->outer = o->task->group;
     o->task->group = group;
 }

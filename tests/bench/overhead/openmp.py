@@ -3,7 +3,8 @@
 
 Times (alone on the machine): ns bare; what an OMPT tool adds that does nothing (the least that the runtime's reports cost; not on GCC's runtime, which has no such tools),
 what the profile adds, and what a trace adds to the profile: figures of the medians. The ways take turns. --instructions: instead,
-instructions that the tool's library executes per construct, on both threads together, counted by callgrind: the same on any machine, loaded or not (but for threads that look again for a lock that is held)."""
+instructions that the tool's library executes per construct, on both threads together, until the measurement ends, counted by callgrind: the same on any machine, loaded or not
+(but for threads that look again for a lock that is held)."""
 import glob
 import os
 import shutil
@@ -78,12 +79,12 @@ def own_instructions(path):
 
 
 def instructions(folder, name, samples):
-    """Of all processes, and the constructs that ran."""
+    """Of the measured process, before it gathers its result; and the constructs that ran."""
     for old in glob.glob(f"{folder}/out.*"):
         os.remove(old)
-    ran = output(["valgrind", "-q", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/out.%p", LATECOMER, "run", "-q",
+    ran = output(["valgrind", "-q", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/out.%p", "--dump-before=lc_parts_finalize", LATECOMER, "run", "-q",
                   "-o", f"{folder}/{name}-{samples}", PROGRAM, name, str(samples)], OMP_WAIT_POLICY="passive")
-    return sum(own_instructions(path) for path in glob.glob(f"{folder}/out.*")), int(ran[0][1])
+    return sum(own_instructions(path) for path in glob.glob(f"{folder}/out.*.1")), int(ran[0][1])
 
 
 def counts(folder):
