@@ -86,6 +86,23 @@ struct sim_group {
 };
 struct sim_group *sim_group_new(int size);
 struct sim_group *sim_group(MPI_Group group);
+/* The group, or the function ends with the class of the error. */
+#define GROUP(handle)                                                                              \
+    ({                                                                                             \
+        struct sim_group *group_ = sim_group(handle);                                              \
+        if (group_ == NULL)                                                                        \
+            return sim_error(NULL, MPI_ERR_GROUP);                                                 \
+        group_;                                                                                    \
+    })
+struct sim_group *sim_group_copy(const struct sim_group *group);
+void sim_group_free(struct sim_group *group);
+/* Fills in `rank`. */
+struct sim_group *sim_group_find_own_rank(struct sim_group *group);
+/* Rank in the group of a rank of MPI_COMM_WORLD; MPI_UNDEFINED: not in it. */
+int sim_group_place(const struct sim_group *group, int world);
+int sim_group_compare(const struct sim_group *a, const struct sim_group *b); /* MPI_IDENT, .. */
+/* A handle of what becomes ours. */
+int sim_group_handle(struct sim_group *group, MPI_Group *handle);
 
 struct sim_topology;
 struct sim_comm {
@@ -107,6 +124,12 @@ uint64_t sim_context(const struct sim_comm *comm, bool own);
 const struct sim_group *sim_others(const struct sim_comm *comm); /* whom messages go to */
 int sim_group_of(const struct sim_comm *comm, MPI_Group *group); /* a handle of its group */
 void sim_comms_start(void);
+/* A handle with the error handler of the parent, if there is one. */
+MPI_Comm sim_comm_handle(struct sim_comm *comm, const struct sim_comm *parent);
+/* One with the same groups. */
+struct sim_comm *sim_comm_twin(const struct sim_comm *comm, uint64_t context);
+/* Those of one colour, by key; `what`: the function that was called. */
+int sim_comm_split(const char *what, MPI_Comm comm, int colour, int key, MPI_Comm *new);
 
 /* Members of a meeting of this communicator: the own group, or both. */
 int sim_members(const struct sim_comm *comm);
@@ -119,6 +142,7 @@ struct sim_meeting *sim_all_meet(struct sim_comm *comm, const char *what, const 
 /* The same without data, and without taking time. */
 struct sim_meeting *sim_all_meet_at_once(struct sim_comm *comm, const char *what);
 void sim_wait_request(struct sim_request *request);
+void sim_comm_leave(const struct sim_comm *comm, struct sim_meeting *meeting);
 
 /* ---- topologies ---- */
 struct sim_topology {
