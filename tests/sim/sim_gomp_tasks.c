@@ -51,6 +51,8 @@ static bool before(const struct gomp_task *a, const struct gomp_task *b) {
     for (int i = 0; i < a->n_depend; i++)
         for (int j = 0; j < b->n_depend; j++) {
             int x = a->depend[i].type, y = b->depend[j].type;
+            if (a->depend[i].address == NULL || b->depend[j].address == NULL) /* omp_all_memory */
+                return true;
             if (a->depend[i].address == b->depend[j].address && (x != y || x == OUT || x == INOUT))
                 return true;
         }
@@ -326,6 +328,15 @@ void GOMP_taskwait_depend(void **depend) {
     gomp_takes_time();
     gomp_waited(t, &w, GOMP_AT_TASKS, last);
     gomp_out();
+}
+
+static void nothing(void *unused) {
+    (void)unused;
+}
+
+void GOMP_taskwait_depend_nowait(void **depend);
+void GOMP_taskwait_depend_nowait(void **depend) {
+    GOMP_task(nothing, NULL, NULL, 0, 1, true, DEPEND, depend, 0, NULL);
 }
 
 static void open_group(struct gomp_thread *t) {

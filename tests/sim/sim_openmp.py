@@ -25,7 +25,11 @@ SEEDS_WITHOUT = 3  # one program of so many is on a runtime that takes no time
 
 
 class Program(random_openmp.Program):
-    WORK = "void sim_work(unsigned long long ns);\nstatic void work(int n) { sim_work(100ull * n); }"
+    WORK = "void sim_work(unsigned long long ns);\nstatic void work(int n) { sim_work(100ull * n); }\nstatic char *all_memory;"
+
+    def dependences(self):
+        """Some as newer compilers make them of `omp_all_memory`."""
+        return "depend(out: *all_memory)" if self.rng.randint(0, 5) == 0 else super().dependences()
 
 
 class Runs:

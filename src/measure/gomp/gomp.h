@@ -183,6 +183,8 @@ void lc_gomp_entry_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(voi
 void lc_gomp_entry_taskwait(void);
 /* Entry: waits for those on which the list depends. */
 void lc_gomp_entry_taskwait_depend(void **depend);
+/* Entry: the same without waiting: what follows depends on it. */
+void lc_gomp_entry_taskwait_depend_nowait(void **depend);
 /* Entry: opens a taskgroup. */
 void lc_gomp_entry_taskgroup_start(void);
 /* Entry: waits for all tasks of the taskgroup. */

@@ -115,9 +115,16 @@ void lc_gomp_entry_fulfill_event_(void *event) {
 
 /* ---- dependences */
 
+/* NULL that is written is omp_all_memory (GCC 13 and newer). */
+static struct ompt_dependence dependence(void *address, int type) {
+    bool writes = type == OMPT_DEPEND_OUT || type == OMPT_DEPEND_INOUT;
+    return (struct ompt_dependence){{.ptr = address},
+                                    address == NULL && writes ? OMPT_DEPEND_OUT_ALL_MEMORY : type};
+}
+
 static size_t add(struct ompt_dependence *list, size_t n, void **from, size_t count, int type) {
     for (size_t i = 0; i < count && n < DEPENDENCES; i++)
-        list[n++] = (struct ompt_dependence){{.ptr = from[i]}, type};
+        list[n++] = dependence(from[i], type);
     return n;
 }
 
@@ -133,7 +140,7 @@ static size_t add_objects(struct ompt_dependence *list, size_t n, void **from, s
         void **object = from[i];
         size_t type = (size_t)object[1];
         if (type > 0 && type < sizeof types / sizeof *types)
-            list[n++] = (struct ompt_dependence){{.ptr = object[0]}, types[type]};
+            list[n++] = dependence(object[0], types[type]);
     }
     return n;
 }
@@ -265,11 +272,11 @@ static long room_of(struct gomp_task *task, long *align) {
     return (long)(task->offset + task->bytes);
 }
 
-/* Older compilers hand over fewer arguments; `flags` tell which of them mean something. */
-void lc_gomp_entry_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long bytes,
-                        long align, bool now, unsigned flags, void **depend, int priority,
-                        void *event) {
-    const void *code = __builtin_return_address(0);
+/* What the program asks for, from `code`. Older compilers hand over fewer arguments; `flags` tell
+ * which of them mean something. */
+static void task_from(const void *code, void (*fn)(void *), void *data,
+                      void (*copy)(void *, void *), long bytes, long align, bool now,
+                      unsigned flags, void **depend, int priority, void *event) {
     void (*real)(void (*)(void *), void *, void (*)(void *, void *), long, long, bool, unsigned,
                  void **, int, void *) =
         (void (*)(void (*)(void *), void *, void (*)(void *, void *), long, long, bool, unsigned,
@@ -301,6 +308,24 @@ void lc_gomp_entry_task(void (*fn)(void *), void *data, void (*copy)(void *, voi
     self->creating = creating;
     if (task.depend != NULL) /* cancelled: it was not created */
         lc_omp_leave(o, lc_ticks());
+}
+
+void lc_gomp_entry_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long bytes,
+                        long align, bool now, unsigned flags, void **depend, int priority,
+                        void *event) {
+    task_from(__builtin_return_address(0), fn, data, copy, bytes, align, now, flags, depend,
+              priority, event);
+}
+
+static void nothing(void *unused) {
+    (void)unused;
+}
+
+/* An empty task, as libgomp itself makes of it. */
+void lc_gomp_entry_taskwait_depend_nowait(void **depend) {
+    static char unused;
+    task_from(__builtin_return_address(0), nothing, &unused, NULL, 0, 1, true, WITH_DEPEND, depend,
+              0, NULL);
 }
 
 typedef void taskloop_fn(void (*)(void *), void *, void (*)(void *, void *), long, long, unsigned,

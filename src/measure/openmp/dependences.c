@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "measure/core/core.h"
 #include "measure/openmp/omp_edges.h"
 
 enum { FIRST_BUCKETS = 64 };
@@ -78,6 +79,11 @@ static struct lc_omp_entry *entry_of(struct lc_omp_thread *o, struct lc_omp_tabl
         at = bucket_of(address, table->mask);
     }
     e->address = address;
+    if (table->all != NULL) { /* as any task before it */
+        lc_omp_keep(&table->all->item);
+        e->current = table->all;
+        e->type = OMPT_DEPEND_OUT;
+    }
     e->next = table->buckets[at];
     table->buckets[at] = e;
     return e;
@@ -108,9 +114,44 @@ static void depend_on(struct lc_omp_thread *o, struct lc_omp_task *task, struct 
     add_link(o, &task->into, e->current);
 }
 
+/* After all tasks before it that depend on something, before all that follow. */
+static void depend_on_all(struct lc_omp_thread *o, struct lc_omp_task *task,
+                          struct lc_omp_table *table) {
+    struct lc_omp_set *set = lc_omp_set_new(o);
+    if (set == NULL)
+        return;
+    add_link(o, &task->after, table->all);
+    for (uint32_t i = 0; i <= table->mask; i++)
+        for (struct lc_omp_entry *e = table->buckets[i]; e != NULL; e = e->next) {
+            if (e->current != table->all)
+                add_link(o, &task->after, e->current);
+            lc_omp_unkeep(&o->pools, e->before);
+            lc_omp_unkeep(&o->pools, e->current);
+            lc_omp_keep(&set->item);
+            e->before = NULL;
+            e->current = set;
+            e->type = OMPT_DEPEND_OUT;
+        }
+    lc_omp_unkeep(&o->pools, table->all);
+    table->all = set; /* with the first reference */
+    add_link(o, &task->into, set);
+}
+
+static bool names_all_memory(const struct ompt_dependence *list, int n) {
+    bool all = false;
+    for (int i = 0; i < n; i++)
+        all |= list[i].type == OMPT_DEPEND_OUT_ALL_MEMORY ||
+               list[i].type == OMPT_DEPEND_INOUT_ALL_MEMORY;
+    return all;
+}
+
 void lc_omp_depend(struct lc_omp_thread *o, struct lc_omp_task *task,
                    const struct ompt_dependence *list, int n) {
     struct lc_omp_table *table = task->parent != NULL ? table_of(task->parent) : NULL;
+    if (lc_unlikely(table != NULL && names_all_memory(list, n))) {
+        depend_on_all(o, task, table); /* nothing else that it names says more */
+        return;
+    }
     for (int i = 0; table != NULL && i < n; i++) {
         int type = list[i].type == OMPT_DEPEND_INOUT ? OMPT_DEPEND_OUT : list[i].type;
         uint64_t address = list[i].variable.value;
@@ -155,8 +196,10 @@ void lc_omp_table_free(struct lc_omp_pools *mine, struct lc_omp_task *task) {
             lc_omp_unkeep(mine, e->before);
             lc_omp_give(mine, &e->item);
         }
-    if (table != NULL)
+    if (table != NULL) {
+        lc_omp_unkeep(mine, table->all);
         free(table->buckets);
+    }
     free(table);
     task->table = NULL;
 }

@@ -4,7 +4,9 @@
  * ordered among each other (in, inoutset), exclude each other (mutexinoutset), or there is but one
  * (out, inout); each is ordered after all tasks of the set before. A task whose type is that of
  * the current set joins it, any other begins a new one. A set gathers the ends of its tasks; the
- * runtime starts a task only when all tasks of the set before have ended. */
+ * runtime starts a task only when all tasks of the set before have ended. A task with `out` of
+ * omp_all_memory is the only one of a set that becomes the current one of every address, also of
+ * those to come. */
 #ifndef LC_MEASURE_OPENMP_DEPENDENCES_H
 #define LC_MEASURE_OPENMP_DEPENDENCES_H
 
@@ -27,6 +29,7 @@ struct lc_omp_entry { /* an address */
 
 struct lc_omp_table {
     uint32_t n, mask;
+    struct lc_omp_set *all; /* of the last task that depends on all memory; NULL: none yet */
     struct lc_omp_entry **buckets;
 };
 

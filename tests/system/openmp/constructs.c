@@ -204,6 +204,109 @@ static void apart(int n) {
 
 #endif
 
+/* What GCC has since 13, and clang with OpenMP 5.1; of GCC's, LLVM's runtime knows nothing. */
+#if (defined __clang__ && _OPENMP >= 202011) ||                                                    \
+    (!defined __clang__ && __GNUC__ >= 13 && defined OWN_RUNTIME)
+#define HAS_ALL_MEMORY
+static void all_memory(int n) {
+    long x = 0, y = 0;
+#pragma omp parallel num_threads(n)
+#pragma omp single
+    for (int i = 0; i < 5; i++) {
+#pragma omp task depend(inoutset : x) shared(x)
+        {
+#pragma omp atomic
+            x += 1;
+        }
+#pragma omp task depend(inoutset : x) shared(x)
+        {
+#pragma omp atomic
+            x += 2;
+        }
+#pragma omp task depend(out : y) shared(y)
+        y += 1;
+#pragma omp task depend(out : omp_all_memory) shared(x, y)
+        y = y * 2 + x;
+#pragma omp task depend(in : x) shared(x)
+        add(x);
+#pragma omp task depend(in : y) shared(y)
+        add(y);
+#ifndef __clang__
+#pragma omp taskwait depend(inout : x, y) nowait
+#endif
+#pragma omp task depend(inout : x, y) shared(x, y)
+        x += y;
+    }
+    add(x + y);
+}
+#endif
+
+#if defined NEWER_DEPENDENCES && defined __clang__
+/* The same as clang makes of it since 16, by hand, for LLVM's runtimes that know it. */
+enum { TIED = 1, IN = 1, OUT = 3, INOUTSET = 8, ALL_MEMORY = 0x80 };
+struct kmp_task {
+    void *shared;
+    int (*run)(int, struct kmp_task *);
+    int part;
+    void *more[2];
+};
+struct kmp_depend {
+    void *address;
+    size_t bytes;
+    unsigned char flags;
+};
+int __kmpc_global_thread_num(void *place);
+struct kmp_task *__kmpc_omp_task_alloc(void *place, int thread, int flags, size_t task,
+                                       size_t shared, int (*run)(int, struct kmp_task *));
+int __kmpc_omp_task_with_deps(void *place, int thread, struct kmp_task *task, int n,
+                              struct kmp_depend *list, int n_more, struct kmp_depend *more);
+
+static long newer_x;
+
+static int add_one(int thread, struct kmp_task *task) {
+    (void)thread;
+    (void)task;
+#pragma omp atomic
+    newer_x += 1;
+    return 0;
+}
+
+static int twice(int thread, struct kmp_task *task) {
+    (void)thread;
+    (void)task;
+    newer_x *= 2;
+    return 0;
+}
+
+static void create(int (*run)(int, struct kmp_task *), void *address, unsigned char flags) {
+    static struct {
+        int reserved[4];
+        const char *text;
+    } place = {.reserved = {0, 2, 0, 0}, .text = ";constructs.c;create;1;1;;"};
+    int thread = __kmpc_global_thread_num(&place);
+    struct kmp_depend on = {address, sizeof(long), flags};
+    struct kmp_task *task = __kmpc_omp_task_alloc(&place, thread, TIED, sizeof *task, 0, run);
+    __kmpc_omp_task_with_deps(&place, thread, task, 1, &on, 0, NULL);
+}
+
+static void newer(int n) {
+    static long a, b;
+    newer_x = 1;
+#pragma omp parallel num_threads(n)
+#pragma omp single
+    for (int i = 0; i < 5; i++) {
+        create(add_one, &a, INOUTSET);
+        create(add_one, &a, INOUTSET);
+        create(add_one, &b, OUT);
+        create(twice, NULL, ALL_MEMORY);
+        create(add_one, &a, IN);
+        create(add_one, &b, IN);
+        create(twice, NULL, ALL_MEMORY);
+    }
+    add(newer_x);
+}
+#endif
+
 static void locks(int n) {
     omp_lock_t lock;
     omp_nest_lock_t nest;
@@ -291,6 +394,12 @@ int main(int argc, char **argv) {
             tasks(n);
 #ifdef TASKWAIT_DEPEND
             awaited(n);
+#endif
+#ifdef HAS_ALL_MEMORY
+            all_memory(n);
+#endif
+#if defined NEWER_DEPENDENCES && defined __clang__
+            newer(n);
 #endif
 #ifdef OWN_RUNTIME
             copies(n);

@@ -149,10 +149,12 @@ class Program:
         clause = self.rng.choice(["", "", " untied", " if(0)", " final(1)", " mergeable", " priority(2)"])
         return f"\n#pragma omp task{clause}\n{self.block(**inner)}\n"
 
-    def tasks_in_order(self, inner):
+    def dependences(self):
         kinds = ["in", "out", "inout", "mutexinoutset"]
-        one = "".join(f"\n#pragma omp task depend({self.rng.choice(kinds)}: at[{self.rng.randint(0, 2)}]) "
-                      f"depend({self.rng.choice(kinds)}: at[{self.rng.randint(3, 5)}])\n{self.leaf()}\n" for _ in range(self.rng.randint(2, 6)))
+        return f"depend({self.rng.choice(kinds)}: at[{self.rng.randint(0, 2)}]) depend({self.rng.choice(kinds)}: at[{self.rng.randint(3, 5)}])"
+
+    def tasks_in_order(self, inner):
+        one = "".join(f"\n#pragma omp task {self.dependences()}\n{self.leaf()}\n" for _ in range(self.rng.randint(2, 6)))
         return f"{{ int at[6]; (void)at; {one}\n#pragma omp taskwait\n }}"
 
     def taskwait(self, inner):

@@ -61,6 +61,10 @@ static struct action *add_action(struct action *list, uint32_t *n, enum action_k
 static void plan_dependences(struct action *a) {
     static const uint8_t types[] = {OMPT_DEPEND_IN, OMPT_DEPEND_OUT, OMPT_DEPEND_INOUT,
                                     OMPT_DEPEND_MUTEXINOUTSET, OMPT_DEPEND_INOUTSET};
+    if (below(12) == 0) { /* omp_all_memory */
+        a->type[a->n_depend++] = OMPT_DEPEND_OUT_ALL_MEMORY;
+        return;
+    }
     for (uint8_t i = 0; i < ADDRESSES; i++)
         if (below(4) == 0) {
             a->address[a->n_depend] = i;

@@ -65,6 +65,8 @@ bool before(const struct task *a, const struct task *b) {
         for (uint32_t j = 0; j < b->made_by->n_depend; j++) {
             uint8_t x = a->made_by->type[i], y = b->made_by->type[j];
             bool writes = x == OMPT_DEPEND_OUT || x == OMPT_DEPEND_INOUT;
+            if (x == OMPT_DEPEND_OUT_ALL_MEMORY || y == OMPT_DEPEND_OUT_ALL_MEMORY)
+                return true;
             if (a->made_by->address[i] == b->made_by->address[j] && (x != y || writes))
                 return true;
         }
