@@ -61,6 +61,35 @@ static void exclusive(void) {
     }
 }
 
+/* As GCC 13 compiles `depend(out : omp_all_memory)`, and a taskwait with it that does not wait:
+ * one task after two, and before all that follow; the last one is after all others. */
+void GOMP_taskwait_depend_nowait(void **depend);
+
+static void all_memory(void) {
+    int x = 0, y = 0;
+    char *all = NULL;
+    void *on_all[] = {(void *)1, (void *)1, NULL};
+    (void)x;
+    (void)y;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+#pragma omp task depend(out : x)
+        sim_work(30 * MS);
+#pragma omp task depend(out : y)
+        sim_work(50 * MS);
+#pragma omp task depend(out : *all)
+        sim_work(20 * MS);
+#pragma omp task depend(in : x)
+        sim_work(5 * MS);
+#pragma omp task depend(in : y)
+        sim_work(10 * MS);
+        GOMP_taskwait_depend_nowait(on_all);
+#pragma omp task depend(in : x)
+        sim_work(10 * MS);
+    }
+}
+
 static void independent(void) {
 #pragma omp parallel num_threads(2)
 #pragma omp single
@@ -77,6 +106,18 @@ static void phases(void) {
         sim_work(3 * MS);
         independent();
         latecomer_end("solve");
+    }
+}
+
+/* Measurement stops right after a region, whose threads wait for the last of them, and goes on
+ * later with another one, or not at all. */
+static void stopped(void) {
+    for (int i = 0; i < 2; i++) {
+        latecomer_start();
+#pragma omp parallel num_threads(4)
+        skewed();
+        latecomer_stop();
+        sim_work(500 * MS);
     }
 }
 
@@ -132,6 +173,10 @@ int main(int argc, char **argv) {
         constructs();
     else if (strcmp(name, "exclusive") == 0)
         exclusive();
+    else if (strcmp(name, "all_memory") == 0)
+        all_memory();
+    else if (strcmp(name, "stopped") == 0)
+        stopped();
     else if (strcmp(name, "independent") == 0)
         independent();
     else if (strcmp(name, "phases") == 0)

@@ -120,6 +120,24 @@ def exclusive(runs):
     check("exclusive: critical path", 0.100, result["pop"]["critical_path_s"])
 
 
+def all_memory(runs):
+    result, _ = runs.run(["./alone", "all_memory"])
+    check("all_memory: path of tasks", 0.090, result["pop"]["task_critical_path_s"])
+    check("all_memory: critical path", 0.090, result["pop"]["critical_path_s"])
+    check("all_memory: not known", [], result["meta"].get("openmp_unknown_calls", []))
+
+
+def stopped(runs):
+    """Two regions of 40 ms, measured alone: what threads waited and worked in these, and nothing of the time between."""
+    result, _ = runs.run(["./alone", "stopped"])
+    check("stopped: critical path", 0.080, result["pop"]["critical_path_s"])
+    check("stopped: barriers", 2 * 0.060, result["metrics"]["omp_ibarrier_wait"]["total"])
+    check("stopped: useful", 2 * 0.040, path(result, "thread"))
+    in_regions = [sum(row) for callpath, row in result["metrics"]["time"]["callpaths"].items() if "!$omp" in callpath and "barrier" not in callpath]
+    check("stopped: time in regions", [2 * 4 * 0.040], [round(time, 6) for time in in_regions])
+    check("stopped: idle", 0.0, round(result["metrics"]["omp_idle_threads"]["total"], 6))
+
+
 def hybrid(runs):
     """On one node, and where clocks travel in messages and lag behind the program."""
     for where, words in NODES:
@@ -158,7 +176,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, scenarios, function, constructs, independent, phases, exclusive, hybrid, relay, experiment):
+        for case in (imbalance, scenarios, function, constructs, independent, phases, exclusive, all_memory, stopped, hybrid, relay, experiment):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0

@@ -82,6 +82,12 @@ void lc_parts_thread_takes_over(struct lc_thread *t) {
             parts[i]->thread_takes_over(t);
 }
 
+void lc_parts_stop(struct lc_call *call) {
+    for (size_t i = 0; i < n_parts; i++)
+        if (parts[i]->stops != NULL && takes_part(parts[i], call))
+            parts[i]->stops(call);
+}
+
 void lc_parts_finalize(struct lc_call *call) {
     for (size_t i = 0; i < n_parts; i++)
         if (parts[i]->finalize != NULL && takes_part(parts[i], call))

@@ -35,6 +35,8 @@ struct lc_part {
     bool (*keeps)(void);
     void (*thread_leaves)(struct lc_thread *t);
     void (*thread_takes_over)(struct lc_thread *t);
+    /* Measurement is about to stop in this process, at call->begin. */
+    void (*stops)(struct lc_call *call);
     /* Before the results are gathered in MPI_Finalize: collective if lc_core.agreed. */
     void (*finalize)(struct lc_call *call);
     /* After finalize of all parts: what they know together. */
@@ -64,6 +66,8 @@ bool lc_parts_keep(void);
 void lc_parts_thread_leaves(struct lc_thread *t);
 /* The calling thread goes on with this location, which another one has left. */
 void lc_parts_thread_takes_over(struct lc_thread *t);
+/* Measurement is about to stop in this process. */
+void lc_parts_stop(struct lc_call *call);
 /* The measurement ends, before results are gathered. */
 void lc_parts_finalize(struct lc_call *call);
 /* This process is a child of the measured one; t: the thread that made it. */

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "measure/core/core.h"
+#include "measure/core/core_parts.h"
 #include "measure/core/mode.h"
 #include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
@@ -156,6 +157,8 @@ void lc_api_function_exit(void *function, void *site) {
 
 /* --- on and off --- */
 
+_Atomic uint64_t lc_resumed_ticks;
+
 /* Switching off is an event: the time before it is booked. Other threads follow with their next
  * call; what they did since their last one belongs to nobody then (the root). Regions that are open
  * stay open. */
@@ -172,6 +175,10 @@ void lc_control(bool on, void *frame, void *ra) {
     pthread_mutex_lock(&lc_core.lock);
     lc_core.n_switches++;
     pthread_mutex_unlock(&lc_core.lock);
+    if (on)
+        atomic_store_explicit(&lc_resumed_ticks, call.begin, memory_order_relaxed);
+    else
+        lc_parts_stop(&call);
     lc_hook_control(&call, on);
     if (on)
         lc_mode_change(0, LC_MODE_ON | LC_MODE_RESUMED);

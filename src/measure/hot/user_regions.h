@@ -3,6 +3,7 @@
 #ifndef LC_MEASURE_HOT_USER_REGIONS_H
 #define LC_MEASURE_HOT_USER_REGIONS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
@@ -12,6 +13,8 @@
 
 /* what the program sees of latecomer.h, and of -finstrument-functions */
 void lc_control(bool on, void *frame, void *ra);
+/* Measurement went on then, the last time (ticks): who has LC_MODE_RESUMED books nothing before. */
+extern _Atomic uint64_t lc_resumed_ticks;
 /* latecomer_region_begin of latecomer.h; the name is copied. */
 void lc_api_begin(const char *name);
 /* latecomer_region_end of latecomer.h: the innermost open region of that name. */

@@ -12,6 +12,7 @@
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/omp_records.h"
 #include "measure/callpath/entry.h"
+#include "measure/hot/user_regions.h"
 #include "measure/unwind/modules.h"
 #include "measure/callpath/region_names.h"
 #include "measure/samples/sampler.h"
@@ -156,11 +157,22 @@ bool lc_omp_node_runs_code(const struct lc_omp_node *node) {
     }
 }
 
+/* Measurement was off since the thread's last event. */
+static LC_COLD void resume(struct lc_thread *t) {
+    uint64_t since = atomic_load_explicit(&lc_resumed_ticks, memory_order_relaxed);
+    atomic_fetch_and_explicit(&t->mode, ~(uint32_t)LC_MODE_RESUMED, memory_order_relaxed);
+    t->last = t->off_entry;
+    if (t->last_ticks < since)
+        t->last_ticks = since;
+}
+
 void lc_omp_book(struct lc_omp_thread *o, uint64_t now) {
     struct lc_thread *t = o->t;
     if (o->at == NULL)
         return;
     uint32_t mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
+    if (lc_unlikely((mode & LC_MODE_RESUMED) != 0))
+        resume(t);
     if (lc_unlikely(lc_samples_new(t))) {
         if (lc_omp_node_runs_code(o->at))
             lc_samples_at(t, o->at->node);

@@ -569,6 +569,17 @@ void lc_omp_book_open(void) {
     lc_omp_blame_close();
 }
 
+void lc_omp_book_joined(uint64_t now) {
+    const struct lc_omp_thread *own = lc_self != NULL ? lc_self->openmp : NULL;
+    for (struct lc_omp_thread *o = own != NULL ? lc_omp_threads() : NULL; o != NULL; o = o->next) {
+        struct lc_omp_task *task = o->t != NULL && o != own ? o->task : NULL;
+        const struct lc_omp_region *region = task != NULL ? task->region : NULL;
+        if (region != NULL && region->fork.late.thread == own->t->index &&
+            region->in_regions_after != 0 && book_join(o, task))
+            lc_omp_book(o, now);
+    }
+}
+
 void lc_omp_book_spans(void) {
     struct lc_omp_thread *own = lc_self != NULL ? lc_self->openmp : NULL;
     if (own != NULL)

@@ -39,6 +39,9 @@ void lc_omp_masked(int endpoint, union ompt_data *region, union ompt_data *task,
 void lc_omp_book_open(void);
 /* The same, once all clocks are known: spans of task constructs. */
 void lc_omp_book_spans(void);
+/* Measurement stops, now (ticks): books what workers have waited at the ends of regions that this
+ * thread forked, of which they hear when the next one begins. */
+void lc_omp_book_joined(uint64_t now);
 
 /* No callback: a function of the runtime begins, in which the thread waits at a barrier or not. */
 void lc_omp_barrier_perhaps(const void *code);

@@ -121,6 +121,11 @@ static void finalize_measurement(struct lc_call *call) {
         lc_omp_book_open();
 }
 
+static void stops(struct lc_call *call) {
+    if (lc_core.openmp)
+        lc_omp_book_joined(call->begin);
+}
+
 /* All clocks are known: books what follows from them. */
 static void book_spans(void) {
     if (lc_core.openmp)
@@ -129,6 +134,7 @@ static void book_spans(void) {
 
 const struct lc_part lc_omp_part = {.start = start,
                                     .thread_end = thread_end,
+                                    .stops = stops,
                                     .finalize = finalize_measurement,
                                     .finalized = book_spans};
 
