@@ -3,6 +3,7 @@
 runtimes.py LATECOMER CC PROGRAM (PROGRAM: built for libgomp)"""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -186,6 +187,19 @@ int sum_up(int n) { int sum = 0;
     check(any("!$omp parallel @part.c:" in path for path in paths), f"{sorted(paths)}")
     done, _, result = run(sys.executable, "uses.py", "./libpart.so", options=["--openmp=libomp"])
     check(done.returncode == 0 and done.stdout == "1000 3\n" and not measured(result), f"{done}")
+
+
+def test_llvm_by_dlopen():
+    """LLVM's runtime, which a library brings that is opened later, finds the tool by itself."""
+    clang = shutil.which("clang")
+    if clang is None:
+        print("left out: a library built by clang")
+        LEFT_OUT.append("clang")
+        return
+    subprocess.run([clang, "-g", "-O1", "-fopenmp", "-shared", "-fPIC", "part.c", "-o", "libllvm_part.so"], check=True)
+    done, said, result = run(sys.executable, "uses.py", "./libllvm_part.so")
+    check(done.returncode == 0 and done.stdout == "1000 3\n" and measured(result) and "LLVM" in result["meta"]["openmp_runtime"], f"{done} {result and result['meta']}")
+    check(result["meta"]["threads"] == [3] and len(said) == 1, f"{done}")
 
 
 def test_unknown_calls():
