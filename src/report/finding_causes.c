@@ -425,13 +425,13 @@ static bool is_known(const struct lc_search *search, size_t process) {
     return false;
 }
 
-/* What is waited for the cause is all that can be saved; a replay knows better what would be. */
+/* What is waited for the cause is what it costs; where several make a rank late by more than others
+ * wait, to cure one may save what is booked on another: the upper bound stays. A replay knows. */
 static void limit_gain(struct lc_finding *finding) {
     if (isnan(finding->gain_s))
         return;
     finding->gain_s = fmin(finding->gain_s, finding->severity_s);
     finding->gain_low_s = fmin(finding->gain_low_s, finding->severity_s);
-    finding->gain_high_s = fmin(finding->gain_high_s, finding->severity_s);
 }
 
 /* See the head of the file. `late`: the rank that is to be as fast as the others, LC_NONE: all as

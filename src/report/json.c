@@ -317,7 +317,9 @@ static enum lc_err put_windows(struct lc_view *view, const json_t *pop, FILE *ou
         } figures[] = {{"waiting_s", list[i].waiting_s},
                        {"waiting_share", list[i].waiting_share},
                        {"time_share", list[i].time_share},
-                       {"estimated_s", list[i].estimated_s}};
+                       {"estimated_s", list[i].estimated_s},
+                       {"loop_share", list[i].callpath != NULL ? list[i].loop_share : NAN}};
+        const char *worth = lc_window_worth_id(list[i].worth);
         fputs(i == 0 ? " \"trace_windows\": [\n  {\"window\": " : ",\n  {\"window\": ", out);
         lc_json_write_string(out, list[i].window);
         fputs(", \"callpath\": ", out);
@@ -326,6 +328,11 @@ static enum lc_err put_windows(struct lc_view *view, const json_t *pop, FILE *ou
         else
             fputs("null", out);
         fprintf(out, ", \"certainty\": \"%s\"", sums->estimated ? "estimated" : "measured");
+        fputs(", \"advised_for\": ", out);
+        if (worth != NULL)
+            lc_json_write_string(out, worth);
+        else
+            fputs("null", out);
         for (size_t f = 0; f < sizeof figures / sizeof figures[0]; f++) {
             fprintf(out, ", \"%s\": ", figures[f].key);
             put_number(out, figures[f].value);

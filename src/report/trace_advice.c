@@ -11,6 +11,10 @@
 
 enum { LEAST_ITERATIONS = 10 }; /* of a window */
 
+static const double MORE_THAN_ITS_TIME = 1.5, LEAST_WAITING = 0.1; /* a window with more waiting */
+static const double LEAST_OF_LOOP = 0.5, LIKE_THE_LOOP = 0.2, MOST_TIME = 0.5; /* a typical one */
+static const double EQUAL = 1e-3; /* of two that are as much like the loop the first one counts */
+
 struct list {
     struct lc_trace_window *all;
     size_t n, cap;
@@ -45,6 +49,16 @@ static double share(double part, double all) {
     return all > 0 ? fmin(part / all, 1.0) : 0.0;
 }
 
+static enum lc_window_worth worth_of(const struct lc_trace_window *w) {
+    bool more = w->waiting_share >= MORE_THAN_ITS_TIME * w->time_share;
+    return more && w->waiting_share >= LEAST_WAITING ? LC_WINDOW_MORE_WAITING : LC_WINDOW_NOT_WORTH;
+}
+
+const char *lc_window_worth_id(enum lc_window_worth worth) {
+    static const char *const ids[] = {NULL, "more waiting", "typical iterations"};
+    return ids[worth];
+}
+
 /* Phases of equal name at several places are one window. */
 static enum lc_err add_phases(struct list *list, struct lc_view *view, const struct lc_sums *sums) {
     double *estimates;
@@ -68,61 +82,125 @@ static enum lc_err add_phases(struct list *list, struct lc_view *view, const str
         w->estimated_s += estimates[p];
         w->waiting_share = share(w->waiting_s, sums->total_waiting);
         w->time_share += share(sums->time[p], sums->total_time);
+        w->worth = worth_of(w);
     }
     free(estimates);
     return err;
 }
 
-/* Seconds of all ranks in one block of iterations of `by_rank`. */
-static double sum_block(const json_t *by_rank, const char *key, size_t block, double n_ranks) {
-    const json_t *rows = json_object_get(by_rank, key);
-    double per_row = json_number_value(json_object_get(by_rank, "ranks"));
-    double iterations = json_number_value(json_object_get(by_rank, "block")), sum = 0;
-    for (size_t r = 0; r < json_array_size(rows); r++) {
-        double left = n_ranks - (double)r * per_row;
-        double mean = json_number_value(json_array_get(json_array_get(rows, r), block));
-        sum += mean * iterations * fmax(0.0, fmin(left, per_row));
-    }
+/* What the profile keeps of a loop's iterations: means of each `length` of them, of each `per_row`
+ * ranks. */
+struct kept {
+    const json_t *waiting, *elapsed; /* rows of blocks */
+    double length, per_row, n_ranks;
+    size_t blocks;
+};
+
+struct run_of_blocks {
+    size_t at, n;
+};
+
+static bool read_kept(const json_t *loop, double n_ranks, struct kept *kept) {
+    const json_t *by_rank = json_object_get(loop, "by_rank");
+    *kept = (struct kept){json_object_get(by_rank, "waiting_s"),
+                          json_object_get(by_rank, "elapsed_s"),
+                          json_number_value(json_object_get(by_rank, "block")),
+                          json_number_value(json_object_get(by_rank, "ranks")),
+                          n_ranks,
+                          0};
+    kept->blocks = json_array_size(json_array_get(kept->waiting, 0));
+    return kept->length >= 1 && kept->blocks > 0;
+}
+
+static double ranks_of(const struct kept *kept, size_t row) {
+    return fmax(0.0, fmin(kept->n_ranks - (double)row * kept->per_row, kept->per_row));
+}
+
+/* Seconds of the ranks of one row in these blocks. */
+static double sum_of_row(const struct kept *kept, const json_t *rows, size_t row,
+                         struct run_of_blocks run) {
+    double sum = 0;
+    for (size_t b = run.at; b < run.at + run.n; b++)
+        sum += json_number_value(json_array_get(json_array_get(rows, row), b));
+    return sum * kept->length * ranks_of(kept, row);
+}
+
+static double sum_of(const struct kept *kept, const json_t *rows, struct run_of_blocks run) {
+    double sum = 0;
+    for (size_t r = 0; r < json_array_size(rows); r++)
+        sum += sum_of_row(kept, rows, r, run);
     return sum;
 }
 
-/* The neighbouring blocks of at least LEAST_ITERATIONS with most waiting, of those that can be
- * traced. */
+/* How far the ranks' waiting per iteration is from that in all iterations, as share of the latter;
+ * or their time, if that is farther. */
+static double unlike(const struct kept *kept, struct run_of_blocks run) {
+    struct run_of_blocks all = {0, kept->blocks};
+    double part = (double)run.n / (double)kept->blocks, differs = 0;
+    double waiting = part * sum_of(kept, kept->waiting, all);
+    double elapsed = part * sum_of(kept, kept->elapsed, all);
+    for (size_t r = 0; r < json_array_size(kept->waiting); r++)
+        differs += fabs(sum_of_row(kept, kept->waiting, r, run) -
+                        part * sum_of_row(kept, kept->waiting, r, all));
+    if (!(waiting > 0) || !(elapsed > 0))
+        return INFINITY;
+    return fmax(differs / waiting, fabs(sum_of(kept, kept->elapsed, run) / elapsed - 1));
+}
+
+static void put_shares(const struct kept *kept, const struct lc_sums *sums, double elapsed_s,
+                       struct run_of_blocks run, struct lc_trace_window *w) {
+    w->waiting_s = sum_of(kept, kept->waiting, run);
+    w->waiting_share = share(w->waiting_s, sums->total_waiting);
+    w->time_share = share(sum_of(kept, kept->elapsed, run), kept->n_ranks * elapsed_s);
+}
+
+/* As many neighbouring blocks as hold LEAST_ITERATIONS, of those that can be traced: the ones with
+ * most waiting, if that is clearly more than their share; else those that are most like the loop,
+ * if it has most of the waiting. */
 static enum lc_err add_loop(struct list *list, const struct lc_sums *sums, const json_t *loop,
                             double n_ranks, double elapsed_s) {
-    const json_t *by_rank = json_object_get(loop, "by_rank");
     const char *path = json_string_value(json_object_get(loop, "callpath"));
-    size_t blocks = json_array_size(json_array_get(json_object_get(by_rank, "waiting_s"), 0));
-    double length = json_number_value(json_object_get(by_rank, "block"));
-    if (!(length >= 1) || blocks == 0 || path == NULL)
+    struct kept kept;
+    if (!read_kept(loop, n_ranks, &kept) || path == NULL)
         return LC_OK;
-    size_t wide = (size_t)ceil(LEAST_ITERATIONS / length), at = blocks;
-    size_t first = (size_t)ceil((LC_TRACE_FIRST_ITERATION - 1) / length);
-    wide = first + wide > blocks ? (blocks > first ? blocks - first : 0) : wide;
-    double most = 0;
-    for (size_t b = first; wide > 0 && b + wide <= blocks; b++) {
-        double waiting = 0;
-        for (size_t k = b; k < b + wide; k++)
-            waiting += sum_block(by_rank, "waiting_s", k, n_ranks);
+    size_t first = (size_t)ceil((LC_TRACE_FIRST_ITERATION - 1) / kept.length);
+    struct run_of_blocks run = {first, (size_t)ceil(LEAST_ITERATIONS / kept.length)};
+    if (run.n > kept.blocks || first > kept.blocks - run.n)
+        run.n = kept.blocks > first ? kept.blocks - first : 0;
+    struct run_of_blocks chosen = run, typical = run;
+    double most = 0, least = INFINITY;
+    for (; run.n > 0 && run.at + run.n <= kept.blocks; run.at++) {
+        double waiting = sum_of(&kept, kept.waiting, run), differs = unlike(&kept, run);
         if (waiting > most) {
             most = waiting;
-            at = b;
+            chosen = run;
+        }
+        if (differs < least - EQUAL) {
+            least = differs;
+            typical = run;
         }
     }
-    if (at == blocks)
+    if (!(most > 0))
         return LC_OK;
-    double time = 0;
-    for (size_t k = at; k < at + wide; k++)
-        time += sum_block(by_rank, "elapsed_s", k, n_ranks);
+    struct lc_trace_window w = {.estimated_s = NAN}, other = {.estimated_s = NAN};
+    w.loop_share = share(sum_of(&kept, kept.waiting, (struct run_of_blocks){0, kept.blocks}),
+                         sums->total_waiting);
+    put_shares(&kept, sums, elapsed_s, chosen, &w);
+    w.worth = worth_of(&w);
+    put_shares(&kept, sums, elapsed_s, typical, &other);
+    if (w.worth == LC_WINDOW_NOT_WORTH && w.loop_share >= LEAST_OF_LOOP && least <= LIKE_THE_LOOP &&
+        other.time_share <= MOST_TIME) {
+        other.loop_share = w.loop_share;
+        other.worth = LC_WINDOW_TYPICAL;
+        w = other;
+        chosen = typical;
+    }
     struct lc_strbuf window = {0};
-    lc_strbuf_printf(&window, "iterations %.0f-%.0f", (double)at * length + 1,
-                     (double)(at + wide) * length);
-    return add(list, (struct lc_trace_window){.window = lc_strbuf_take(&window),
-                                              .callpath = strdup(path),
-                                              .waiting_s = most,
-                                              .estimated_s = NAN,
-                                              .waiting_share = share(most, sums->total_waiting),
-                                              .time_share = share(time, n_ranks * elapsed_s)});
+    lc_strbuf_printf(&window, "iterations %.0f-%.0f", (double)chosen.at * kept.length + 1,
+                     (double)(chosen.at + chosen.n) * kept.length);
+    w.window = lc_strbuf_take(&window);
+    w.callpath = strdup(path);
+    return add(list, w);
 }
 
 /* Phases before loops. */

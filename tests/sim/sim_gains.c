@@ -8,6 +8,9 @@
  *   turns      each in its turn; cured: the same
  *   serial     rank 0 works alone in `fault`; cured: it does not
  *   late_root  it does so before a broadcast; cured: it does not
+ *   shared     one rank works longer in `fault`, and twice as much longer in `other`, before it
+ *              meets the others, which work longer elsewhere: they wait for a part of the lateness
+ *              only; cured: as slow_rank, which saves more than they wait for `fault`
  *   chain      each works in `fault` when its left neighbour is done; cured: all at once, evenly
  * WAY is how ranks meet in between: "barrier", or "ring": by messages to the right, and every
  * second round in an allreduce. */
@@ -21,14 +24,15 @@
 enum { MOST_ROUNDS = 256, MOST_RANKS = 16 };
 static const double U_NS = 1e6;
 
-enum kind { SLOW_RANK, HALF, TURNS, SERIAL, LATE_ROOT, CHAIN, KINDS };
-static const char *const names[KINDS] = {"slow_rank", "half",      "turns",
-                                         "serial",    "late_root", "chain"};
+enum kind { SLOW_RANK, HALF, TURNS, SERIAL, LATE_ROOT, SHARED, CHAIN, KINDS };
+static const char *const names[KINDS] = {"slow_rank", "half",   "turns", "serial",
+                                         "late_root", "shared", "chain"};
 
 static int rank, ranks, rounds;
 static bool ring, cured;
 static enum kind kind;
 static double faulty[MOST_ROUNDS][MOST_RANKS], even[MOST_ROUNDS][MOST_RANKS];
+static double hiding[MOST_ROUNDS]; /* of all but the last rank */
 static uint64_t state;
 
 /* SplitMix64 */
@@ -50,6 +54,7 @@ static bool is_late(int r, int i) {
     case TURNS:
         return i % ranks == r;
     case SLOW_RANK:
+    case SHARED:
         return r == ranks - 1;
     default:
         return false;
@@ -78,13 +83,17 @@ static void plan(void) {
             double longer = excess * drawn(1 - scatter, 1 + scatter);
             if (i >= begin && (is_late(r, i) || (is_alone() && r == 0)))
                 faulty[i][r] += longer;
+            if (kind == SHARED && r == ranks - 1)
+                even[i][r] += 2 * excess;
+            hiding[i] = kind == SHARED ? 2.5 * excess : 0;
         }
     if (!cured)
         return;
-    double mean = is_alone() ? 0 : mean_without(kind == SLOW_RANK ? ranks - 1 : -1);
+    double mean =
+        is_alone() ? 0 : mean_without(kind == SLOW_RANK || kind == SHARED ? ranks - 1 : -1);
     for (int i = 0; i < rounds; i++)
         for (int r = 0; r < ranks; r++)
-            if (kind != SLOW_RANK || r == ranks - 1)
+            if ((kind != SLOW_RANK && kind != SHARED) || r == ranks - 1)
                 faulty[i][r] = mean;
 }
 
@@ -96,7 +105,9 @@ static void work(double ns) {
 
 static void meet(void) {
     int out = rank, in;
-    if (ring)
+    if (kind == SHARED) /* they meet in `hide` */
+        MPI_Barrier(MPI_COMM_SELF);
+    else if (ring)
         MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % ranks, 0, &in, 1, MPI_INT,
                      (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else
@@ -124,6 +135,12 @@ static __attribute__((noinline)) void other(int i) {
     meet();
 }
 
+static __attribute__((noinline)) void hide(int i) {
+    MPI_Barrier(MPI_COMM_SELF);
+    work(rank < ranks - 1 ? hiding[i] : 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv) {
     int sum;
     MPI_Init(&argc, &argv);
@@ -141,6 +158,8 @@ int main(int argc, char **argv) {
     for (int i = 0; i < rounds; i++) {
         fault(i);
         other(i);
+        if (kind == SHARED)
+            hide(i);
         if (ring && i % 2 == 1)
             MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }

@@ -1,7 +1,8 @@
 """Gains that a profile predicts without a trace, beside what comes out: sim_gains.py LATECOMER SIM-MPIRUN SIM-GAINS FIRST LAST [JOBS]
 
 Programs with one fault each (sim_gains.c), seeds FIRST to LAST, on the simulated MPI: what the run gains when the fault is taken away lies within the bounds
-that the finding states, always; it is predicted by a what-if clock that the library chose in the run, and is no more than what is waited for the fault.
+that the finding states, always; it is predicted by a what-if clock that the library chose in the run, and what is predicted is no more than what is waited
+for the fault.
 """
 import json
 import os
@@ -15,11 +16,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from patience import patience  # noqa: E402
 
 LATECOMER, MPIRUN, PROGRAM = sys.argv[1:4]
-KINDS = {"slow_rank": "late_rank", "half": "imbalance", "turns": "imbalance", "serial": "late_rank", "late_root": "late_rank", "chain": "serialisation_chain"}
+KINDS = {"slow_rank": "late_rank", "half": "imbalance", "turns": "imbalance", "serial": "late_rank", "late_root": "late_rank", "shared": "late_rank", "chain": "serialisation_chain"}
 FREE = ("--latency", "0", "--call", "0")
 NETWORKS = (FREE, FREE, ("--latency", "3000"), ("--random", "--latency", "2000"))
 ROUNDING = 50e-9  # of the times of a round
-BY_CLOCK = 0.9  # of the programs, at least: none is carried for most of a fault that begins right after the ranks have chosen
+BY_CLOCK = 0.9  # of the programs but `shared`, at least: none is carried for most of a fault that begins right after the ranks have chosen
 CLOCK = "what-if clock of the run without this cause"
 
 
@@ -53,7 +54,7 @@ def judge(kind, way, seed):
         bad.append(f"{first['kind']}, not {KINDS[kind]}")
     elif not first["gain_low_s"] - error <= gained <= first["gain_high_s"] + error:
         bad.append("not within the bounds")
-    if first["gain_high_s"] > first["severity_s"] * (1 + 1e-9):
+    if first["gain_s"] > first["severity_s"] * (1 + 1e-9):
         bad.append(f"more than the waiting, {first['severity_s']:.6f} s")
     return bad, (f"gains {gained:.6f} s of {now:.6f} s, predicted {first['gain_s']:.6f} s ({first['gain_low_s']:.6f} to {first['gain_high_s']:.6f}): "
                  f"{100 * (first['gain_s'] - gained) / then:+.2f} % of the run time{'' if first['gain_by'] == CLOCK else ', by ' + first['gain_by']}"), first["gain_by"] == CLOCK
@@ -66,10 +67,10 @@ def main():
     with ThreadPoolExecutor(jobs) as pool:
         for case, (bad, line, clock) in zip(cases, pool.map(lambda case: judge(*case), cases)):
             failed += bool(bad)
-            clocked += clock
+            clocked += clock and case[0] != "shared"
             print(*case, line, "  WRONG: " + ", ".join(bad) if bad else "", sep=" ")
     print(f"{len(cases)} programs, {failed} wrong, {clocked} predicted by clocks")
-    return failed > 0 or clocked < BY_CLOCK * len(cases)
+    return failed > 0 or clocked < BY_CLOCK * sum(case[0] != "shared" for case in cases)
 
 
 if __name__ == "__main__":

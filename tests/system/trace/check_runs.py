@@ -315,7 +315,8 @@ def advice(args, ws):
         shutil.copy(ws.root / "exp" / "profile.cubex", ws.root / "alone")
         words = [args.latecomer, "show", "--only", "efficiency,next", str(ws.root / "alone")]
         shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-        need("% of all; estimated from minima" in shown and "`--trace=solve` alone: " in shown, f"waiting of the phase is not shown: {shown}")
+        need("% of all; estimated from minima" in shown, f"waiting of the phase is not shown: {shown}")
+        need(("`--trace=solve` alone: " in shown) == (phase["advised_for"] is not None), f"advice about the phase: {phase}: {shown}")
     for loop in result["pop"]["iterations"]:
         by_iteration = [sum(rank[i] for rank in loop["by_rank"]["waiting_s"]) for i in range(9, 11)]  # all from the tenth on
         if sum(by_iteration) > 0:
