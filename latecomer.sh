@@ -19,6 +19,7 @@ demo_packages="lammps"
 test_packages="lammps fasttree iqtree hpcc mocassin scalapack-mpi-test netpipe-mpich2 python3-mpi4py python3-numpy libgsl-dev numactl
   util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf clang libomp-dev zstd chromium"
 app_packages="abinit abinit-data cp2k freefem++ gpaw gromacs nwchem-mpich nwchem-openmpi openfoam python3-dolfinx python3-matplotlib python3-meep-openmpi quantum-espresso"
+reader_packages="python3-pandas r-base-core"
 lint_packages="clang-format clang-tidy cppcheck"
 
 say() { printf 'latecomer.sh: %s\n' "$*" >&2; }
@@ -206,7 +207,10 @@ nightly() { # PART [OPTION ..]
   # shellcheck disable=SC2086
   need "the tests" $build_packages $test_packages $lint_packages $node
   newer_openmp
-  [ "$1" != distributions ] || need "other releases of Debian" debootstrap || true # skipped with a reason then
+  # what cannot be installed is skipped with a reason
+  # shellcheck disable=SC2086
+  [ "$1" != long ] || need "the lines for pandas and R" $reader_packages || true
+  [ "$1" != distributions ] || need "other releases of Debian" debootstrap || true
   LC_PATIENCE=$(/usr/bin/python3 tests/gate/gate.py --patience)
   export LC_PATIENCE
   while read -r preset targets; do
