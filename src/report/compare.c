@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/stats.h"
@@ -275,6 +276,14 @@ static void split_run(struct lc_compared_run *run) {
     run->parts[LC_PART_TRANSFER] = elapsed - critical;
 }
 
+/* "2026-11-24T09:00:00+0100" */
+static double time_of(const char *text) {
+    struct tm parts = {0};
+    const char *end = text != NULL ? strptime(text, "%Y-%m-%dT%H:%M:%S%z", &parts) : NULL;
+    long east = parts.tm_gmtoff; /* timegm clears it */
+    return end != NULL && *end == '\0' ? (double)(timegm(&parts) - east) : NAN;
+}
+
 static enum lc_err read_run(struct lc_compared_run *run, struct lc_view *view) {
     json_t *meta = NULL;
     LC_TRY(lc_strdup(&run->file, view->file));
@@ -283,6 +292,7 @@ static enum lc_err read_run(struct lc_compared_run *run, struct lc_view *view) {
     const char *program = json_string_value(json_object_get(meta, "program"));
     enum lc_err err = lc_strdup(&run->program, program != NULL ? program : "?");
     run->elapsed_s = number(meta, "wall_time_s");
+    run->begin_s = time_of(json_string_value(json_object_get(meta, "begin")));
     run->ranks = (double)view->model->n_processes;
     run->executors = (double)view->model->n_locations;
     split_run(run);
@@ -510,6 +520,22 @@ static double mean_calls(const struct lc_comparison *c, int side) {
     return calls;
 }
 
+/* Where one side was done before the other began, what changed on the machine meanwhile is in the
+ * difference. Of a single run a side nothing else can be expected. */
+static enum lc_order order_of(const struct lc_comparison *c) {
+    double first[2] = {INFINITY, INFINITY}, last[2] = {-INFINITY, -INFINITY};
+    if (c->n_side[0] < 2 || c->n_side[1] < 2)
+        return LC_ORDER_UNKNOWN;
+    for (size_t r = 0; r < c->n_runs; r++) {
+        const struct lc_compared_run *run = &c->runs[r];
+        if (isnan(run->begin_s))
+            return LC_ORDER_UNKNOWN;
+        first[run->side] = fmin(first[run->side], run->begin_s);
+        last[run->side] = fmax(last[run->side], run->begin_s);
+    }
+    return last[0] < first[1] || last[1] < first[0] ? LC_ORDER_ONE_SIDE_FIRST : LC_ORDER_TURNS;
+}
+
 /* Runs on each side that show a difference as large as the one seen, or as the threshold if that is
  * larger. Where only iterations are known, what differs between runs comes on top. */
 static size_t count_needed(const struct lc_comparison *c) {
@@ -552,6 +578,7 @@ static void judge(struct lc_comparison *c) {
     if (c->why != NULL)
         return;
     double calls[2] = {mean_calls(c, 0), mean_calls(c, 1)};
+    c->order = order_of(c);
     c->verdict = verdict_of(c);
     if (fabs(calls[1] - calls[0]) > 0.01 * fmax(calls[0], calls[1])) {
         c->verdict = "different work";

@@ -17,12 +17,15 @@ enum lc_change_part {
 
 enum lc_significance { LC_BY_NOTHING, LC_BY_ITERATIONS, LC_BY_RUNS };
 
+enum lc_order { LC_ORDER_UNKNOWN, LC_ORDER_TURNS, LC_ORDER_ONE_SIDE_FIRST };
+
 struct lc_compared_run {
     char *file, *program;
     json_t *pop; /* NULL: has none */
     int side;
     double ranks, executors;
     double elapsed_s, calls;        /* calls: of MPI, but for those that only ask */
+    double begin_s;                 /* since 1970; NAN: not known */
     bool has_parts, has_path_parts; /* of the run; of its call paths */
     double parts[LC_PARTS];         /* add up to elapsed_s */
 };
@@ -48,6 +51,7 @@ struct lc_comparison {
 
     enum lc_significance by;
     bool is_calibrated;        /* by three runs or more on each side */
+    enum lc_order order;       /* in which the runs were taken */
     const char *verdict, *why; /* why: of "not comparable" and "different work" */
     const char *differs;       /* these runs: "slower", "faster"; NULL: not by more than chance */
     size_t runs_needed;        /* on each side, to decide; 0: it is decided */

@@ -82,6 +82,10 @@ static void put_undecided(const struct lc_comparison *c, struct lc_strbuf *out) 
     put_times(c, out);
 }
 
+static const char one_side_first[] =
+    "The runs did not take turns: what changed on the machine meanwhile is in this difference, and "
+    "equal programs are told apart more often than one time in twenty";
+
 static void put_verdict(const struct lc_comparison *c, struct lc_strbuf *out) {
     if (!lc_comparison_is_possible(c)) {
         lc_strbuf_printf(out, "not comparable: %s", c->why);
@@ -236,6 +240,8 @@ static void write_text(const struct lc_comparison *c, FILE *out) {
     put_basis(c, &line);
     lc_text_wrapped(&text, 0, 2, lc_strbuf_get(&line));
     lc_strbuf_free(&line);
+    if (c->order == LC_ORDER_ONE_SIDE_FIRST)
+        lc_text_wrapped(&text, 0, 2, one_side_first);
     if (!lc_comparison_is_possible(c))
         return;
     if (c->has_parts) {
@@ -279,6 +285,8 @@ static void write_markdown(const struct lc_comparison *c, FILE *out) {
     lc_strbuf_clear(&line);
     put_basis(c, &line);
     fprintf(out, "From %s.\n", lc_strbuf_get(&line));
+    if (c->order == LC_ORDER_ONE_SIDE_FIRST)
+        fprintf(out, "%s.\n", one_side_first);
     if (lc_comparison_is_possible(c) && c->has_parts) {
         fprintf(out, "\n| part | change |\n|---|---:|\n");
         for (int k = 0; k < LC_PARTS; k++)
@@ -379,6 +387,9 @@ static void write_json(const struct lc_comparison *c, FILE *out) {
     json_object_set_new(all, "ratio_low", real_or_null(c->ratio_low));
     json_object_set_new(all, "ratio_high", real_or_null(c->ratio_high));
     json_object_set_new(all, "significance", json_string(names[c->by]));
+    json_object_set_new(all, "in_turns",
+                        c->order == LC_ORDER_UNKNOWN ? json_null()
+                                                     : json_boolean(c->order == LC_ORDER_TURNS));
     json_object_set_new(all, "threshold", json_real(c->threshold));
     json_object_set_new(all, "a_s", json_real(c->a_s));
     json_object_set_new(all, "b_s", json_real(c->b_s));

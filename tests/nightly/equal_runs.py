@@ -2,7 +2,7 @@
 """`latecomer compare --gate` on real runs that are equal: three runs of one program on each side, in turn, must not be told apart more often than the
 level of 5 % gives (a bound that is missed by chance once in a thousand calls).
 
-equal_runs.py LATECOMER FLAVOUR PROGRAM PAIRS"""
+equal_runs.py LATECOMER FLAVOUR PROGRAM PAIRS [TALLY]   TALLY: a file with the pairs of earlier calls, which count, too: 20 pairs tell little of 5 %"""
 import os
 import subprocess
 import sys
@@ -18,6 +18,15 @@ LEVEL, RUNS, SLOWER = 0.05, 6, 3
 
 def called(*words):
     return subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=patience(100), check=False)
+
+
+def with_earlier(tally, pairs, alarms):
+    """The sums of all calls, this one too."""
+    with open(tally, "a", encoding="ascii") as file:
+        file.write(f"{pairs}\t{alarms}\n")
+    with open(tally, encoding="ascii") as file:
+        rows = [[int(word) for word in line.split()] for line in file]
+    return sum(row[0] for row in rows), sum(row[1] for row in rows)
 
 
 def main():
@@ -36,6 +45,8 @@ def main():
             if done.returncode == SLOWER:
                 alarms += 1
                 print(f"pair {pair}: {done.stdout.strip()}")
+    if len(sys.argv) > 5:
+        pairs, alarms = with_earlier(sys.argv[5], pairs, alarms)
     allowed = most_allowed(pairs, LEVEL)
     print(f"{alarms} of {pairs} pairs of equals are told apart, {allowed} are allowed")
     return alarms > allowed

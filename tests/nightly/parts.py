@@ -157,7 +157,7 @@ def pairs(tests):
 
         def compared(turn, latecomer=latecomer, flavour=flavour):
             program = f"build/release/bin/latecomer-demo-{flavour}"
-            return Item(f"compare.equal_runs.{flavour}:{turn}", ["/usr/bin/python3", str(HERE / "equal_runs.py"), latecomer, flavour, program, "20"],
+            return Item(f"compare.equal_runs.{flavour}:{turn}", ["/usr/bin/python3", str(HERE / "equal_runs.py"), latecomer, flavour, program, "20", str(SCRATCH.absolute() / f"equal_runs-{flavour}.tsv")],
                         kind=f"compare.equal_runs.{flavour}", cases=20)
         kinds += [compared, equals]
     return kinds

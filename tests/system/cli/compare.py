@@ -106,6 +106,23 @@ run("--gate", *slow, "--", *fast)
 check(compare(*slow, "--", *fast)["verdict"] == "faster", "the other way round")
 # Equal ones: the interval is within 5 %, but not within 1 %.
 check(compare(*fast, "--", *fast)["verdict"] == "same" and compare("--threshold", "1", *fast, "--", *fast)["verdict"] == "cannot tell", "same is less than the threshold")
+# Whether they took turns is known by when they began; a time that is not one is not known.
+def begun(name, side, minutes, text="2026-11-24T{:02}:{:02}:00+0100"):
+    return [write(dict(content, meta=dict(content["meta"], begin=text.format(*divmod(minute + 540, 60)))), f"{name}{i}")
+            for i, (minute, content) in enumerate(zip(minutes, (result({"main/work": w + 0.2 * side, "main/io": 1.0}) for w in (1.0, 1.02, 0.98))))]
+
+
+for name, (a_min, b_min), turns in ("one_side", ((0, 1, 2), (3, 4, 5)), False), ("new_first", ((3, 4, 5), (0, 1, 2)), False), ("turns", ((0, 2, 4), (1, 3, 5)), True):
+    sides = *begun(name + "_a", 0, a_min), "--", *begun(name + "_b", 1, b_min)
+    got = compare(*sides)
+    check((got["in_turns"], got["verdict"]) == (turns, "slower"), f"{name}: {got['in_turns']}, {got['verdict']}")
+    for text in words(*sides), words("--markdown", *sides):
+        check(("The runs did not take turns" in text) != turns, f"{name}: {text}")
+# The same instants, on another zone's clock.
+sides = *begun("zone_a", 0, (0, 1, 2)), "--", *begun("zone_b", 1, (-59, -57, -55), "2026-11-24T{:02}:{:02}:30+0000")
+check(compare(*sides)["in_turns"] is True, "other zones")
+check(compare(*begun("wrong_a", 0, (0, 1, 2), "yesterday"), "--", *begun("wrong_b", 1, (3, 4, 5)))["in_turns"] is None and compare("a", "b")["in_turns"] is None
+      and compare(*fast, "--", *slow)["in_turns"] is None, "not known")
 # Two runs a side are too few, whatever they say.
 got = compare(fast[0], fast[1], "--", slow[0], slow[1])
 check((got["verdict"], got["differs"], got["significance"], got["runs_needed"]) == ("cannot tell", "slower", "runs", 3), f"two runs: {got}")
