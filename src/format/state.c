@@ -297,6 +297,9 @@ static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
     case LC_STATE_WAIT_BLAME:
         snprintf(blame, sizeof blame, "blame.%u.wait", (uint32_t)w->index);
         return add_value(r, w, blame, (double)w->ticks[0] * r->ns_per_tick * 1e-9);
+    case LC_STATE_WAIT_MORE:
+        snprintf(blame, sizeof blame, "blame.%u.more", (uint32_t)w->index);
+        return add_value(r, w, blame, (double)w->ticks[0] * r->ns_per_tick * 1e-9);
     case LC_STATE_WAIT_LATE:
         return add_late(r, w, "blame", (double)w->index + 1);
     case LC_STATE_WAIT_COST:

@@ -155,7 +155,9 @@ enum lc_state_wait_what { /* of a struct lc_state_wait */
                              index % 3: late rank, all ranks even, or no chain */
                           LC_STATE_WAIT_GAIN,
                           /* row `index` of the costs: root of the sum of squares of its waits */
-                          LC_STATE_WAIT_SPREAD
+                          LC_STATE_WAIT_SPREAD,
+                          /* row `index` of the blame table: at most so much more */
+                          LC_STATE_WAIT_MORE
 };
 enum { LC_STATE_WAIT_KINDS = LC_RAW_MEASURED };
 

@@ -22,6 +22,7 @@ struct blame {
     uint32_t late_node;
     double seconds;  /* COSTS: direct */
     double passed;   /* indirect */
+    double more;     /* BLAME: at most, of rows that the bounded table had no place for */
     double spread;   /* root of the sum of the squares of its waits */
     double error;    /* standard error of the sum; 0: not found by samples */
     double sites[2]; /* addresses; 0: unknown */
@@ -35,6 +36,7 @@ enum part {
     PART_THREAD,
     PART_PASSED,
     PART_SPREAD,
+    PART_MORE,
     N_PARTS
 };
 
@@ -47,8 +49,8 @@ static bool is_wait_metric(const char *name) {
 
 /* "blame.<k>.wait" and so on. */
 static bool parse_name(const char *name, enum table of, size_t *k, enum part *part) {
-    static const char *const ends[N_PARTS] = {".wait",   ".late",   ".from",  ".to",
-                                              ".thread", ".passed", ".spread"};
+    static const char *const ends[N_PARTS] = {".wait",   ".late",   ".from",   ".to",
+                                              ".thread", ".passed", ".spread", ".more"};
     char *end;
     size_t length = strlen(table_names[of]);
     if (strncmp(name, table_names[of], length) != 0 || name[length] < '0' || name[length] > '9')
@@ -80,6 +82,9 @@ static void take(const struct lc_blame_table *table, enum table of, size_t i, en
         break;
     case PART_SPREAD:
         row->spread = value->value;
+        break;
+    case PART_MORE:
+        row->more = value->value;
         break;
     case PART_THREAD:
         row->late_thread = table->defs->locations[value->location].thread;
@@ -307,6 +312,8 @@ static enum lc_err print_row(const struct lc_blame_table *table, enum table of,
         lc_strbuf_printf(text, "%d", row->late_thread);
     if (of == COSTS)
         lc_strbuf_printf(text, "\t%.9f\t%.9f\t%.9f", row->seconds, row->passed, row->error);
+    else
+        lc_strbuf_printf(text, "\t%.9f", row->seconds + row->more);
     lc_strbuf_putc(text, '\n');
     return LC_OK;
 }
@@ -351,7 +358,7 @@ enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
                                  struct lc_cubex_writer *writer) {
     LC_TRY(write_table(table, BLAME, "blame.tsv",
                        "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
-                       "late_call_site_end\tseconds\tshare\tlate_thread\n",
+                       "late_call_site_end\tseconds\tshare\tlate_thread\tmost_seconds\n",
                        writer));
     return write_table(table, COSTS, "costs.tsv",
                        "late_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\t"

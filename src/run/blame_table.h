@@ -1,10 +1,10 @@
 /* Who was late: the library's values `blame.<k>.wait` (waiting call path, seconds),
  * `blame.<k>.late` (the late rank and what it was in), `blame.<k>.from` and `.to` (the call sites
- * between which it was, ELF addresses in the module of that function) as the member blame.tsv of
- * the result, largest first; what code costs others, `cost.<k>.late` and so on, as costs.tsv. Of
- * processes that run, or died, costs are `waited.<rank>.<number>.direct` and `.passed`: seconds of
- * the location, by rank and number (LC_RAW_NODE_NUMBER) of the late code. Called by the conversion
- * of a raw profile. */
+ * between which it was, ELF addresses in the module of that function), `blame.<k>.more` (seconds,
+ * at most so many more) as the member blame.tsv of the result, largest first; what code costs
+ * others, `cost.<k>.late` and so on, as costs.tsv. Of processes that run, or died, costs are
+ * `waited.<rank>.<number>.direct` and `.passed`: seconds of the location, by rank and number
+ * (LC_RAW_NODE_NUMBER) of the late code. Called by the conversion of a raw profile. */
 #ifndef LC_RUN_BLAME_TABLE_H
 #define LC_RUN_BLAME_TABLE_H
 

@@ -47,7 +47,8 @@ void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t ind
     w->thread = late_thread != 0 ? late_thread - 1 : 0;
     w->index = index;
     w->ticks[what == LC_STATE_WAIT_TIMES ? LC_MEASURED_KINDS : 0] = ticks;
-    if (what != LC_STATE_WAIT_BLAME && what != LC_STATE_WAIT_PASSED && what != LC_STATE_WAIT_SPREAD)
+    if (what != LC_STATE_WAIT_BLAME && what != LC_STATE_WAIT_MORE && what != LC_STATE_WAIT_PASSED &&
+        what != LC_STATE_WAIT_SPREAD)
         fill_sites(w);
     w->next = atomic_load_explicit(&lc_core.state->waits, memory_order_relaxed);
     atomic_store_explicit(&lc_core.state->waits, offset, memory_order_release);
@@ -141,9 +142,12 @@ static void put_costs(const struct lc_blame *costs, const struct lc_blame_row *t
 
 static void book_blame(const struct lc_blame_row *top, int n) {
     for (int i = 0; i < n; i++) {
-        if (top[i].rank == lc_clk.rank)
+        if (top[i].rank == lc_clk.rank) {
             lc_clk_book_node(top[i].node, top[i].ticks - top[i].error, LC_STATE_WAIT_BLAME,
                              (uint64_t)i, 0);
+            if (top[i].error > 0)
+                lc_clk_book_node(top[i].node, top[i].error, LC_STATE_WAIT_MORE, (uint64_t)i, 0);
+        }
         if (top[i].late_rank == lc_clk.rank)
             lc_clk_book_node(top[i].late_node, 0, LC_STATE_WAIT_LATE, (uint64_t)i,
                              top[i].late_thread);

@@ -98,13 +98,15 @@ static void rows_are_sorted_and_complete(void **state) {
     add_value(raw, "waited.5.7.direct", 1, 0.125); /* without a number: that of the other rank */
     add_value(raw, LC_RAW_NODE_NUMBER, 1, 7.0);
     add_value(raw, LC_RAW_NODE_NUMBER, 0, 8.0);
+    add_value(raw, "blame.2.more", 1, 0.25);
     static const uint32_t cnodes[] = {2, 1, 0, 2, 2, 2, 2, 2, 2, 2, 0,
-                                      1, 1, 0, 0, 0, 0, 0, 0, 1, 2};
-    check_member(raw, cnodes, "blame.tsv",
-                 "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
-                 "late_call_site_end\tseconds\tshare\tlate_thread\n"
-                 "main/a%2Fb/MPI_Recv\t5\tmain\t\t\t2.500000000\t0.500000000\t3\n"
-                 "main/a%2Fb/MPI_Recv\t6\tmain/a%2Fb\t\t\t1.000000000\t0.200000000\t\n");
+                                      1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 2};
+    check_member(
+        raw, cnodes, "blame.tsv",
+        "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
+        "late_call_site_end\tseconds\tshare\tlate_thread\tmost_seconds\n"
+        "main/a%2Fb/MPI_Recv\t5\tmain\t\t\t2.500000000\t0.500000000\t3\t2.750000000\n"
+        "main/a%2Fb/MPI_Recv\t6\tmain/a%2Fb\t\t\t1.000000000\t0.200000000\t\t1.000000000\n");
     check_member(
         raw, cnodes, "costs.tsv",
         "late_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\tseconds\tshare\t"
