@@ -13,25 +13,34 @@ static void add_to(struct lc_blame_row *is, const struct lc_blame_row *row, bool
     is->traced += row->traced;
 }
 
-static void add(struct lc_blame *blame, const struct lc_blame_row *row, bool merge) {
-    uint16_t *hash;
+/* The row that is this one, or NULL; smallest: the index of the row with fewest ticks then. */
+static struct lc_blame_row *find(struct lc_blame *blame, const struct lc_blame_row *row,
+                                 uint16_t **hash, uint32_t *smallest) {
     struct lc_blame_row *known =
-        lc_blame_at(blame, row->wait_key, row->late_rank, row->late_node, row->late_thread, &hash);
-    if (known) {
-        add_to(known, row, merge);
-        return;
-    }
-    uint32_t smallest = 0;
+        lc_blame_at(blame, row->wait_key, row->late_rank, row->late_node, row->late_thread, hash);
+    if (known)
+        return known;
+    *smallest = 0;
     for (uint32_t i = 0; i < blame->n; i++) {
         struct lc_blame_row *is = &blame->rows[i];
         if (is->wait_key == row->wait_key && is->late_rank == row->late_rank &&
             is->late_node == row->late_node && is->late_thread == row->late_thread) {
-            add_to(is, row, merge);
-            *hash = (uint16_t)(i + 1);
-            return;
+            **hash = (uint16_t)(i + 1);
+            return is;
         }
-        if (is->ticks < blame->rows[smallest].ticks)
-            smallest = i;
+        if (is->ticks < blame->rows[*smallest].ticks)
+            *smallest = i;
+    }
+    return NULL;
+}
+
+static void add(struct lc_blame *blame, const struct lc_blame_row *row, bool merge) {
+    uint16_t *hash;
+    uint32_t smallest;
+    struct lc_blame_row *known = find(blame, row, &hash, &smallest);
+    if (known) {
+        add_to(known, row, merge);
+        return;
     }
     if (row->ticks == 0)
         return;
@@ -54,6 +63,28 @@ static void add(struct lc_blame *blame, const struct lc_blame_row *row, bool mer
 
 void lc_blame_add(struct lc_blame *blame, const struct lc_blame_row *row) {
     add(blame, row, false);
+}
+
+bool lc_blame_take(struct lc_blame *blame, uint64_t wait_key, uint32_t late_rank,
+                   uint32_t late_node, uint64_t ticks, uint64_t *traced) {
+    const struct lc_blame_row row = {
+        .wait_key = wait_key, .late_rank = late_rank, .late_node = late_node};
+    uint16_t *hash;
+    uint32_t smallest;
+    struct lc_blame_row *from = find(blame, &row, &hash, &smallest);
+    *traced = 0;
+    if (from == NULL || from->ticks - from->error < ticks)
+        return false;
+    uint64_t least = UINT64_MAX; /* in a full table: rows that had to go had no more than that */
+    for (uint32_t i = 0; i < blame->n; i++)
+        least = blame->rows[i].ticks < least ? blame->rows[i].ticks : least;
+    if (blame->n == LC_BLAME_ROWS && from->ticks - ticks < least)
+        return false;
+    from->ticks -= ticks;
+    *traced = from->traced > from->ticks ? from->traced - from->ticks : 0;
+    from->traced -= *traced;
+    from->squares -= (double)(ticks - *traced) * (double)(ticks - *traced);
+    return true;
 }
 
 void lc_blame_merge(struct lc_blame *into, const struct lc_blame *from) {

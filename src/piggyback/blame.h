@@ -39,6 +39,11 @@ struct lc_blame {
 /* A row without ticks makes no new one. */
 void lc_blame_add(struct lc_blame *blame, const struct lc_blame_row *row);
 
+/* Takes back ticks that were added to a row; *traced: so many of them were booked as costs, and are
+ * no longer of this row. False: the row has not got so many that are certain, and is as it was. */
+bool lc_blame_take(struct lc_blame *blame, uint64_t wait_key, uint32_t late_rank,
+                   uint32_t late_node, uint64_t ticks, uint64_t *traced);
+
 /* The row that the hash names, if it is the one; NULL: not known without a search. */
 static inline struct lc_blame_row *lc_blame_at(struct lc_blame *blame, uint64_t wait_key,
                                                uint32_t late_rank, uint32_t late_node,

@@ -87,6 +87,14 @@ void lc_pairs_not_sent(struct lc_pairs *pairs, uint32_t rank, uint64_t bytes) {
     from->bytes -= bytes < from->bytes ? bytes : from->bytes;
 }
 
+void lc_pairs_not_waited(struct lc_pairs *pairs, uint32_t rank, uint64_t ticks) {
+    uint32_t at = pairs->hash[look_up(pairs, rank)];
+    struct lc_pair_sums *from = at != 0 && pairs->rows[at - 1].sums.ticks >= ticks
+                                    ? &pairs->rows[at - 1].sums
+                                    : &pairs->left_out;
+    from->ticks -= ticks < from->ticks ? ticks : from->ticks;
+}
+
 static int compare(const void *a, const void *b) {
     const struct lc_pair_sums *x = &((const struct lc_pair_row *)a)->sums,
                               *y = &((const struct lc_pair_row *)b)->sums;

@@ -60,6 +60,9 @@ static inline void lc_pairs_sent(struct lc_pairs *pairs, uint32_t rank, uint64_t
     sums->bytes += bytes;
 }
 
+/* What was taken for waiting for a rank was waiting for another one. */
+void lc_pairs_not_waited(struct lc_pairs *pairs, uint32_t rank, uint64_t ticks);
+
 /* A message that was not sent after all. */
 void lc_pairs_not_sent(struct lc_pairs *pairs, uint32_t rank, uint64_t bytes);
 

@@ -126,7 +126,9 @@ struct lc_unresolved {
 struct lc_booked {
     struct lc_state_wait *wait; /* of the call path */
     uint32_t kind;              /* LC_MEASURED_KINDS: nothing was booked */
+    uint32_t late_rank, late_node;
     uint64_t ticks;
+    uint64_t begin; /* of the call */
 };
 enum { LC_UNRESOLVED = 16, LC_DONE = 64 };
 

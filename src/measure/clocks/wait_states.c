@@ -98,21 +98,65 @@ bool lc_clk_booked(struct lc_clk_thread *k, const struct lc_call *call, struct l
     booked->wait = k->l.interval ? waits_of(k, call->entry->path) : NULL;
     booked->kind = k->any_candidate ? k->worst.kind : (uint32_t)LC_MEASURED_KINDS;
     booked->ticks = k->any_candidate ? k->worst.ticks : 0;
+    booked->late_rank = k->worst.late_rank;
+    booked->late_node = k->worst.late_node;
+    booked->begin = call->begin;
     return booked->wait != NULL;
 }
 
-bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidate *c) {
-    struct lc_state_wait *w = instead->wait;
-    if (c->ticks <= instead->ticks)
-        return false;
-    if (instead->kind < LC_MEASURED_KINDS)
-        w->ticks[instead->kind] -= instead->ticks;
-    w->ticks[c->kind] += c->ticks;
-    uint64_t more = c->ticks - instead->ticks;
-    lc_clk.waited_ticks += more;
-    lc_blame_add_own(&lc_clk.blame, lc_clk.rank, w->node, c->late_rank, c->late_node, more);
+/* Several candidates of a call may come late: the booking that the last one has left, by call. */
+enum { LC_REBOOKED = 64 };
+static struct lc_booked rebooked[LC_REBOOKED];
+
+static struct lc_booked *rebooked_of(const struct lc_booked *booked) {
+    return &rebooked[((uintptr_t)booked->wait / sizeof *booked->wait + booked->begin) %
+                     LC_REBOOKED];
+}
+
+/* Blame of the wait that was booked, `more` longer, is that of candidate c now. Costs that were
+ * booked for it stay where they are. */
+static void blame_instead(const struct lc_booked *old, const struct lc_candidate *c,
+                          uint64_t more) {
+    uint32_t node = old->wait->node;
+    uint64_t moved = 0, traced = 0;
+    if (old->ticks > 0 &&
+        lc_blame_take(&lc_clk.blame, node, old->late_rank, old->late_node, old->ticks, &traced))
+        moved = old->ticks;
+    double square = (double)more * (double)more,
+           untraced = (double)(moved - traced) * (double)(moved - traced);
+    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = node,
+                                                       .late_rank = c->late_rank,
+                                                       .late_node = c->late_node,
+                                                       .rank = lc_clk.rank,
+                                                       .node = node,
+                                                       .ticks = more + moved,
+                                                       .traced = traced,
+                                                       .squares = square + untraced});
+    if (old->ticks > 0 && old->late_rank < lc_clk.size)
+        lc_pairs_not_waited(&lc_clk.pairs, old->late_rank, old->ticks);
     if (c->late_rank < lc_clk.size)
-        lc_pairs_waited(&lc_clk.pairs, c->late_rank, more);
+        lc_pairs_waited(&lc_clk.pairs, c->late_rank, c->ticks);
+}
+
+bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidate *c) {
+    struct lc_booked *newest = rebooked_of(instead);
+    struct lc_booked old =
+        newest->wait == instead->wait && newest->begin == instead->begin ? *newest : *instead;
+    struct lc_state_wait *w = old.wait;
+    if (c->ticks <= old.ticks)
+        return false;
+    if (old.kind < LC_MEASURED_KINDS)
+        w->ticks[old.kind] -= old.ticks;
+    w->ticks[c->kind] += c->ticks;
+    uint64_t more = c->ticks - old.ticks;
+    lc_clk.waited_ticks += more;
+    blame_instead(&old, c, more);
+    *newest = (struct lc_booked){.wait = w,
+                                 .kind = c->kind,
+                                 .late_rank = c->late_rank,
+                                 .late_node = c->late_node,
+                                 .ticks = c->ticks,
+                                 .begin = old.begin};
     if (w->thread == lc_clk.threads->index)
         lc_clk_origins_book(w->node, c, more, 0);
     return true;

@@ -100,7 +100,8 @@ void lc_clk_count_missing(uint64_t ticks);
 /* What was booked for the call in progress; false: not measuring, no memory. With lc_clk.lock held,
  * as the next. */
 bool lc_clk_booked(struct lc_clk_thread *k, const struct lc_call *call, struct lc_booked *booked);
-/* Books a larger wait in its place; false: it is not larger. */
+/* Books a larger wait in its place, or in that of one that came later than this, too, and was
+ * larger; false: it is not larger. */
 bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidate *c);
 /* Adds the edges back of earlier sends whose replies have arrived; takes lc_clk.lock. */
 void lc_clk_resolve(struct lc_clk_thread *k);

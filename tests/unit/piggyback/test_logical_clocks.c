@@ -329,6 +329,35 @@ static void blame(void **state) {
     free(t);
 }
 
+/* Of 10 + 30 ticks, 30 of which were booked as costs, 30 are taken back with these costs; no more
+ * than what is certain can be, and in a full table no row gets smaller than those that had to go
+ * may have been. */
+static void blame_taken_back(void **state) {
+    (void)state;
+    struct lc_blame *t = calloc(1, sizeof *t);
+    uint64_t traced = 0;
+    lc_blame_add_own(t, 0, 1, 5, 7, 10);
+    lc_blame_add_own(t, 0, 1, 5, 7, 30);
+    lc_blame_add(t,
+                 &(struct lc_blame_row){
+                     .wait_key = 1, .late_rank = 5, .late_node = 7, .traced = 30, .squares = -900});
+    assert_false(lc_blame_take(t, 1, 6, 7, 30, &traced));
+    assert_false(lc_blame_take(t, 1, 5, 7, 41, &traced));
+    assert_true(lc_blame_take(t, 1, 5, 7, 30, &traced));
+    assert_int_equal(traced, 20); /* what is left of the row is traced */
+    assert_int_equal(t->rows[0].ticks, 10);
+    assert_int_equal(t->rows[0].traced, 10);
+    for (uint32_t i = 0; i < 2 * LC_BLAME_ROWS; i++)
+        lc_blame_add_own(t, 0, 100 + i, 5, 7, 20);
+    lc_blame_add_own(t, 0, 1, 5, 7, 1000);
+    for (uint32_t i = 0; i < 2 * LC_BLAME_ROWS; i++) /* the smallest one grows */
+        lc_blame_add_own(t, 0, 100 + i, 5, 7, 20);
+    assert_int_equal(t->n, LC_BLAME_ROWS);
+    assert_false(lc_blame_take(t, 1, 5, 7, 1000, &traced));
+    assert_true(lc_blame_take(t, 1, 5, 7, 900, &traced));
+    free(t);
+}
+
 /* Squares of waits add up in one process; those of two processes as if each had waited for the same
  * work as the other. */
 static void blame_squares(void **state) {
@@ -509,6 +538,7 @@ int main(void) {
                                        cmocka_unit_test(other_phase),
                                        cmocka_unit_test(late_edge),
                                        cmocka_unit_test(blame),
+                                       cmocka_unit_test(blame_taken_back),
                                        cmocka_unit_test(blame_squares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

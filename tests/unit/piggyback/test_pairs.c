@@ -37,6 +37,8 @@ static void exact(void **state) {
             lc_pairs_sent(pairs, i * 512, 10 * i);
         }
     lc_pairs_not_sent(pairs, 512, 10);
+    lc_pairs_waited(pairs, 1024, 100);
+    lc_pairs_not_waited(pairs, 1024, 100);
     assert_int_equal(pairs->n, LC_PAIR_ROWS);
     assert_int_equal(pairs->n_left_out, 0);
     for (uint32_t i = 0; i < LC_PAIR_ROWS; i++) {
