@@ -99,8 +99,10 @@ def seeds(tests):
 def simulated(tests):
     """On the simulated MPI a seed costs least: a part of its own, so that a slice tries many."""
     t, pair = tests["release"], ("{first}", "{last}")
-    return [t.drawn("sim.truth", 2000, t.end_of("sim.truth", 2), (*pair, "10", "2")), t.drawn("sim.what_if", 100, t.end_of("sim.what_if", 2), pair),
-            t.drawn("sim.faults", 100, t.end_of("sim.faults", 3), (*pair, "1")), t.drawn("sim.clocks", 100, t.end_of("sim.clocks", 2), pair)]
+    kinds = [t.drawn("sim.truth", 2000, t.end_of("sim.truth", 2), (*pair, "10", "2")), t.drawn("sim.what_if", 100, t.end_of("sim.what_if", 2), pair),
+             t.drawn("sim.faults", 100, t.end_of("sim.faults", 3), (*pair, "1")), t.drawn("sim.clocks", 100, t.end_of("sim.clocks", 2), pair),
+             t.drawn("sim.gains", 5, t.end_of("sim.gains", 2), (*pair, "2")), t.drawn("sim.nodes_many", 1, t.end_of("sim.nodes_many", 3), ("{first}",))]
+    return kinds + [t.drawn(base, width, t.end_of(base, 2), pair) for base, width in (("sim.openmp_many", 50), ("sim.hybrid_many", 50)) if base in t.commands]
 
 
 def real(tests):

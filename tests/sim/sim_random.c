@@ -1,9 +1,10 @@
 /* Random programs with structure, which say what they did and when:
- * sim_random PHASES LOG [threads|ordered]
+ * sim_random PHASES LOG [threads|ordered|wide]
  *
  * Phases (motifs) in loops, below random functions: stencils, rings, wavefronts, masters with
- * workers, collective operations of all kinds, on communicators of its own; with "threads" (and
- * MPI_THREAD_MULTIPLE) all of these in several threads at once; with "ordered" no times change who
+ * workers, collective operations of all kinds, on communicators of its own; with "wide" also
+ * windows and neighbourhoods (sim_random_sides.c); with "threads" (and MPI_THREAD_MULTIPLE) all but
+ * these in several threads at once; with "ordered" no times change who
  * waits for whom, nor to which function they belong: no masters, no synchronous sends, calls around
  * all work. All ranks draw the same program from a seed;
  * how long they work they draw apart, times the factors of SIM_RANDOM_FACTORS (NAME=FACTOR,..) for
@@ -23,160 +24,25 @@
  *   K COMM KIND ROOT ORDER ME        a collective operation: the ORDER-th of this communicator, in
  *                                    which this is rank ME
  *   Q REQUEST COMM KIND ROOT ORDER ME   a nonblocking one is started
- *   E REQUEST                        one is complete */
-#include <mpi.h>
+ *   E REQUEST                        one is complete
+ *   N COMM ORDER ME FROM..           a neighbourhood collective: ranks from which it gets something
+ *   O WIN EPOCH                      MPI_Win_post
+ *   T WIN EPOCH TO..                 MPI_Win_start and _complete: of the epoch of these ranks
+ *   V WIN EPOCH FROM..               MPI_Win_wait for these */
+#include "sim_random.h"
+
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { MOST_REQUESTS = 8, MOST_COMMS = 6, MOST_RANKS = 256, BUFFER = 20000, PHASES = 12 };
-enum { MOST_THREADS = 3, MOST_FRAMES = 32, MOST_ACTIVATIONS = 4096, TAGS_OF_A_THREAD = 1000 };
+enum { MOST_REQUESTS = 8, MOST_COMMS = 6, BUFFER = 20000, PHASES = 12 };
+enum { MOST_THREADS = 3, TAGS_OF_A_THREAD = 1000 };
 
-static int rank, size;
-static bool threaded, ordered;
-static FILE *out;
-static int n_sends, n_requests, n_threads;
-
-static _Thread_local int thread;           /* 0: the first one, then by their first calls */
-static _Thread_local uint64_t common, own; /* random states: of all ranks, of this one */
-static _Thread_local char pending[16384];
-static _Thread_local long long begin;
+static int n_sends, n_requests, n_comms;
+static bool wide; /* also with windows and neighbours */
 static _Thread_local int first_tag;
 
-static struct comm {
-    MPI_Comm comm;
-    int me, n, id, order, masters;
-    int world[MOST_RANKS];
-} comms[MOST_COMMS], thread_comms[MOST_THREADS];
-static int n_comms, comm_ids;
-
-/* ---- call paths ---- */
-
-static _Thread_local struct frame {
-    const char *function;
-    int activation;
-} frames[MOST_FRAMES];
-static _Thread_local int depth;
-
-static struct activation { const void *called_from, *at; } activations[MOST_ACTIVATIONS];
-static int n_activations;
-
-static int enter(const char *function, const void *called_from, const void *at) {
-    int i = 0;
-    while (i < n_activations &&
-           (activations[i].called_from != called_from || activations[i].at != at))
-        i++;
-    if (i == MOST_ACTIVATIONS || depth == MOST_FRAMES)
-        abort();
-    if (i == n_activations)
-        activations[n_activations++] = (struct activation){called_from, at};
-    frames[depth++] = (struct frame){function, i};
-    return 0;
-}
-
-static void leave(const int *unused) {
-    (void)unused;
-    depth--;
-}
-
-/* First in each function that stands in call paths. */
-#define FRAME                                                                                      \
-    __attribute__((cleanup(leave), unused)) int frame_ =                                           \
-        enter(__func__, __builtin_return_address(0), __builtin_frame_address(0))
-
-static uint32_t draw(uint64_t *state, uint32_t below) {
-    uint64_t x = *state = *state * 6364136223846793005u + 1442695040888963407u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return (uint32_t)((x >> 32) % below);
-}
-
-uint64_t sim_true_clock(void) __attribute__((weak)); /* of the simulation */
-
-/* The same time on all nodes, where their clocks differ. */
-static long long now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return sim_true_clock ? (long long)sim_true_clock() : t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
-static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void note(const char *format, ...) {
-    size_t n = strlen(pending);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(pending + n, sizeof pending - n, format, args);
-    va_end(args);
-}
-
-static void starts(void) {
-    if (thread < 0)
-        thread = ++n_threads;
-    begin = now();
-}
-
-static void ends(const char *function) {
-    long long end = now();
-    fprintf(out, "%sC %d %s %lld %lld ", pending, thread, function, begin, end);
-    for (int i = 0; i < depth; i++)
-        fprintf(out, "%s:%d%c", frames[i].function, frames[i].activation,
-                i < depth - 1 ? '/' : '\n');
-    pending[0] = '\0';
-}
-
-/* A call of which nothing has to be said. */
-#define PLAIN(function, ...) (starts(), function(__VA_ARGS__), ends(#function))
-
-static bool is_inside(const char *function, size_t length) {
-    bool found = false;
-    for (int i = 0; i < depth && !found; i++)
-        found = strncmp(frames[i].function, function, length) == 0 &&
-                frames[i].function[length] == '\0';
-    return found;
-}
-
-/* Of this place in the program. */
-static double factor(void) {
-    double f = 1;
-    for (const char *at = getenv("SIM_RANDOM_FACTORS"); at != NULL && *at != '\0';) {
-        char *end;
-        size_t length = strcspn(at, "=");
-        double of = strtod(at + length + 1, &end);
-        f *= is_inside(at, length) ? of : 1;
-        at = end + (*end == ',');
-    }
-    return f;
-}
-
-static void nap(long ns) {
-    if (ns > 0)
-        nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
-}
-
-/* Between two calls of this function: its time certainly belongs to the functions that are open. */
-static void nap_between_calls(long ns) {
-    FRAME;
-    int me;
-    PLAIN(MPI_Comm_rank, MPI_COMM_WORLD, &me);
-    nap(ns);
-    PLAIN(MPI_Comm_rank, MPI_COMM_WORLD, &me);
-}
-
-/* Up to 200 us, sometimes ten times as long, sometimes nothing. */
-static void work(void) {
-    uint32_t kind = draw(&own, 8);
-    long ns = kind == 0 ? 0 : (long)draw(&own, kind == 1 ? 2000000 : 200000);
-    ns = (long)((double)ns * factor());
-    if (ordered)
-        nap_between_calls(ns);
-    else
-        nap(ns);
-}
+static struct comm comms[MOST_COMMS], thread_comms[MOST_THREADS];
 
 /* ---- messages: each begins with who sent it, and its number ---- */
 
@@ -522,6 +388,8 @@ static const struct motif {
                   {"master", master}, {"collective", collective}, {"collective", collective},
                   {"later", later}};
 enum { MOTIFS = sizeof all_motifs / sizeof *all_motifs };
+static void (*const further[])(struct comm *c) = {neighbours, fences, exposures};
+enum { FURTHER = sizeof further / sizeof *further };
 
 /* ---- threads ---- */
 
@@ -584,7 +452,7 @@ static void duplicate(struct comm *c) {
 
 static void phase(void) {
     FRAME;
-    uint32_t kind = draw(&common, threaded ? MOTIFS + 3 : MOTIFS + 1);
+    uint32_t kind = draw(&common, MOTIFS + 1 + (threaded ? 2 : wide ? FURTHER : 0));
     struct comm *c = &comms[draw(&common, (uint32_t)n_comms)];
     int rounds = 1 + (int)draw(&common, 3);
     uint64_t state = common;
@@ -592,6 +460,8 @@ static void phase(void) {
         common = state; /* each round is the same for all, but for the work */
         if (kind < MOTIFS)
             all_motifs[kind].run(c);
+        else if (kind > MOTIFS && wide)
+            further[kind - MOTIFS - 1](c);
         else if (kind > MOTIFS)
             threads();
         else if (i == 0)
@@ -694,6 +564,7 @@ int main(int argc, char **argv) {
         return 2;
     threaded = argc > 3 && strcmp(argv[3], "threads") == 0;
     ordered = argc > 3 && strcmp(argv[3], "ordered") == 0;
+    wide = argc > 3 && strcmp(argv[3], "wide") == 0;
     snprintf(name, sizeof name, "%s.%s", argv[2], number != NULL ? number : "0");
     out = fopen(name, "w");
     if (out == NULL)

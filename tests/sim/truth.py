@@ -6,10 +6,14 @@ from collections import defaultdict
 from pathlib import Path
 
 ENDS = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}  # in which the tool begins and ends
-SHORT_NS = 1000  # docs/clocks.md: shorter sends do not look for the post of their receive; posts with wildcards are told of if they came so much later
+# docs/clocks.md: shorter sends do not look for the post of their receive; posts with wildcards, and all over records, are told of if they came so much later
+SHORT_NS = 1000
 N2N = ("Allreduce", "Allgather", "Alltoall", "Reduce_scatter_block")
 KIND = {"Barrier": "mpi_barrier_wait", "Bcast": "mpi_latebroadcast", "Scatter": "mpi_latebroadcast", "Reduce": "mpi_earlyreduce", "Gather": "mpi_earlyreduce",
-        "Scan": "mpi_earlyscan", "Exscan": "mpi_earlyscan", **dict.fromkeys(("Comm_split", "Comm_dup"), "mpi_mgmt_comm_wait"), **dict.fromkeys(N2N, "mpi_wait_nxn")}
+        "Scan": "mpi_earlyscan", "Exscan": "mpi_earlyscan", **dict.fromkeys(("Comm_split", "Comm_dup", "Cart_create", "Dist_graph_create_adjacent"), "mpi_mgmt_comm_wait"),
+        **dict.fromkeys(N2N, "mpi_wait_nxn"), "Win_create": "mpi_rma_wait_at_create", "Win_free": "mpi_rma_wait_at_free", "Win_fence": "mpi_rma_wait_at_fence",
+        "Neighbour": "mpi_neighbor_wait"}
+IF_ALL_WAIT = ("mpi_mgmt_comm_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence")  # "only if synchronising"
 
 
 def once(function):
@@ -56,7 +60,7 @@ class Run:
     """Calls of all locations, and who belongs to whom."""
 
     def __init__(self, log, ranks):
-        self.ranks, self.found = ranks, {}
+        self.ranks, self.found, self.apart = ranks, {}, 1  # nodes that send records to each other
         self.calls = []  # of each location, in the order of the result
         for rank in range(ranks):
             self.calls += read(f"{log}.{rank}", rank)
@@ -68,7 +72,8 @@ class Run:
         self.first = {calls[0].rank: place for place, calls in reversed(list(enumerate(self.calls)))}  # the first thread of each rank
         self.masters = [self.calls[self.first[rank]] for rank in range(ranks)]
         self.sends, self.requests = {}, {}  # (rank, number) -> Send; (rank, request) -> Send, the call that posts a receive, or a member
-        self.meetings = defaultdict(dict)  # (communicator, order) -> rank -> (kind, root, call, rank in it)
+        self.meetings = defaultdict(dict)  # (communicator or window, order) -> rank -> (kind, root, call, rank in it)
+        self.posts, self.completes = {}, {}  # (window, epoch, rank) -> call
         for call in self.all():
             for word, *rest in call.lines:
                 self.start(call, word, rest)
@@ -91,14 +96,25 @@ class Run:
             self.requests[call.rank, rest[0]] = call
         elif word == "K":
             self.meetings[rest[0], rest[3]][call.rank] = (rest[1], int(rest[2]), call, int(rest[4]))
+        elif word == "N":
+            self.meetings[rest[0], rest[1]][call.rank] = ("Neighbour", -1, call, int(rest[2]))
+        elif word == "O":
+            self.posts[rest[0], rest[1], call.rank] = call
+        elif word == "T" and call.function == "MPI_Win_complete":
+            self.completes[rest[0], rest[1], call.rank] = call
         elif word == "Q":
             kind = rest[2].capitalize()
             self.meetings[rest[1], rest[4]][call.rank] = (kind, int(rest[3]), call, int(rest[5]))
             self.requests[call.rank, rest[0]] = (rest[1], rest[4])
 
     def meeting(self, call, word, rest):
-        """The collective operation of a line K or E."""
-        return self.meetings[(rest[0], rest[3]) if word == "K" else self.requests[call.rank, rest[0]]]
+        """The collective operation of a line K, N or E."""
+        return self.meetings[(rest[0], rest[3]) if word == "K" else (rest[0], rest[1]) if word == "N" else self.requests[call.rank, rest[0]]]
+
+    def others(self, word, rest):
+        """The calls of the other side of an epoch: for whose posts MPI_Win_start and _complete may wait, for whose ends MPI_Win_wait does."""
+        window, epoch, *ranks = rest
+        return [(self.posts if word == "T" else self.completes)[window, epoch, int(rank)] for rank in ranks]
 
     def send_that_ends(self, call, word, rest):
         """The send that is complete in this call and may have waited in it, or None."""
@@ -131,7 +147,13 @@ class Wait:
 
 def last_of(calls):
     calls = list(calls)
-    return [call for call in calls if call.begin == max(c.begin for c in calls)]
+    latest = max(call.begin for call in calls)
+    return [call for call in calls if call.begin == latest]
+
+
+def neighbours(call):
+    """Ranks from which a neighbourhood collective gets something."""
+    return [int(rank) for word, *rest in call.lines if word == "N" for rank in rest[3:]]
 
 
 def causes(meeting, rank, blocking):
@@ -143,7 +165,9 @@ def causes(meeting, rank, blocking):
         return None
     if metric in ("mpi_barrier_wait", "mpi_wait_nxn"):
         return metric, last_of(calls.values())
-    if metric == "mpi_mgmt_comm_wait":
+    if metric == "mpi_neighbor_wait":
+        return metric, last_of(calls[other] for other in neighbours(calls[rank]))
+    if metric in IF_ALL_WAIT:
         latest = last_of(calls.values())
         synchronising = latest[0].begin <= min(call.end for call in calls.values())
         return (metric, latest) if blocking and synchronising else None
@@ -206,7 +230,7 @@ def is_sure(call, send, nodes=1):
     """Does the sender surely hear when its receive was posted, in a call that it may have waited in? In MPI_Waitsome only inside a node."""
     if call.function == "MPI_Waitsome" and nodes > 1:
         return False
-    return call.end - call.begin >= SHORT_NS and not (send.any and send.posted.begin - call.begin <= SHORT_NS)
+    return call.end - call.begin >= SHORT_NS and not ((send.any or nodes > 1) and send.posted.begin - call.begin <= SHORT_NS)
 
 
 def wait_of(run, call, nodes=1):
@@ -228,8 +252,13 @@ def wait_of(run, call, nodes=1):
                 continue  # may have been buffered, while the message from there has surely kept the call: no candidate
             late = call.begin < u < call.end
             candidates.append(Wait(u - call.begin if late else 0, "mpi_latereceiver", [send.posted], is_sure(call, send, nodes)))
-        if word in ("K", "E"):
-            found = causes(run.meeting(call, word, rest), call.rank, word == "K")
+        if word in ("T", "V"):
+            late = last_of(run.others(word, rest))
+            waited = call.begin < late[0].begin <= call.end  # of start and complete the one in which the latest post came
+            metric = "mpi_rma_sync_late_post" if word == "T" else "mpi_rma_early_wait"
+            candidates.append(Wait(late[0].begin - call.begin if waited else 0, metric, late))
+        if word in ("K", "E", "N"):
+            found = causes(run.meeting(call, word, rest), call.rank, word != "E")
             w = min(found[1][0].begin, call.end) - call.begin if found else 0
             candidates.append(Wait(max(w, 0), found[0] if found else "", found[1] if found else []))
     if not candidates:
@@ -251,13 +280,18 @@ def sources(run, call):
             yield run.sends[int(rest[1]), rest[2]].call, True
         send = run.send_that_ends(call, word, rest)
         if send is not None and send.posted.begin < call.end and (send.mode == "Ssend" or send.posted.begin > call.begin):
-            yield send.posted, send.mode == "Ssend" or is_sure(call, send)
-        if word in ("K", "E"):
+            yield send.posted, send.mode == "Ssend" or is_sure(call, send, run.apart)
+        if word in ("T", "V"):
+            for other in run.others(word, rest):
+                if other.begin < call.end:
+                    yield other, call.function != "MPI_Win_start"  # may have waited
+        if word in ("K", "E", "N"):
             meeting = run.meeting(call, word, rest)
             kind, root, _, me = meeting[call.rank]
             for rank, (_, _, other, place) in meeting.items():
                 metric = KIND[kind]
-                if {"mpi_latebroadcast": rank == root, "mpi_earlyreduce": call.rank == root, "mpi_earlyscan": place < me}.get(metric, True):
+                if {"mpi_latebroadcast": rank == root, "mpi_earlyreduce": call.rank == root, "mpi_earlyscan": place < me,
+                        "mpi_neighbor_wait": rank in neighbours(call)}.get(metric, True):
                     yield other, True
 
 

@@ -1,0 +1,54 @@
+/* Of random programs (sim_random.c): call paths, the log, draws, work. What stands here, all motifs
+ * use, in whatever file they are. */
+#ifndef SIM_RANDOM_H
+#define SIM_RANDOM_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { MOST_RANKS = 256 };
+
+struct comm {
+    MPI_Comm comm;
+    int me, n, id, order, masters;
+    int world[MOST_RANKS];
+};
+
+extern int rank, size, comm_ids;
+extern bool threaded, ordered;
+extern FILE *out;
+extern _Thread_local int thread;           /* 0: the first one, then by their first calls */
+extern _Thread_local uint64_t common, own; /* random states: of all ranks, of this one */
+
+int enter(const char *function, const void *called_from, const void *at);
+void leave(const int *unused);
+
+/* First in each function that stands in call paths. */
+#define FRAME                                                                                      \
+    __attribute__((cleanup(leave), unused)) int frame_ =                                           \
+        enter(__func__, __builtin_return_address(0), __builtin_frame_address(0))
+
+uint32_t draw(uint64_t *state, uint32_t below);
+/* The same time on all nodes, where their clocks differ. */
+long long now(void);
+
+/* A line about the call that comes next. */
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Around each call of MPI. */
+void starts(void);
+void ends(const char *function);
+
+/* A call of which nothing has to be said. */
+#define PLAIN(function, ...) (starts(), function(__VA_ARGS__), ends(#function))
+
+/* Up to 200 us, sometimes ten times as long, sometimes nothing. */
+void work(void);
+
+/* Motifs of sim_random_sides.c. */
+void neighbours(struct comm *c);
+void fences(struct comm *c);
+void exposures(struct comm *c);
+
+#endif
