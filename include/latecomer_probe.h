@@ -26,6 +26,7 @@
  * are called if the program that measures defines and exports them (gcc -rdynamic); libraries find
  * them also where they are opened with RTLD_LOCAL. Who measures says which repetition it is:
  *
+ *   table->nanoseconds = 1;                timers by CLOCK_MONOTONIC_RAW, else the processor's
  *   latecomer_probe_open(table, 1000);     memory for so many; 0: done
  *   latecomer_probe_repetition(table, i);  ..; -1: nothing is recorded from here on
  *   latecomer_probe_value(table, i, m);    over all threads; timers: ticks
@@ -47,13 +48,14 @@
 extern "C" {
 #endif
 
-enum { LATECOMER_PROBE_VERSION = 2, LATECOMER_PROBE_THREADS = 64, LATECOMER_PROBE_MOST = 64 };
+enum { LATECOMER_PROBE_VERSION = 3, LATECOMER_PROBE_THREADS = 64, LATECOMER_PROBE_MOST = 64 };
 
 struct latecomer_probe_table {
     int version, n;          /* probes */
     const char *layer;       /* its name, or "" */
     const char *const *name; /* [n] */
     const char *timer;       /* [n]: 1: its values are ticks */
+    int nanoseconds;         /* ticks are those of CLOCK_MONOTONIC_RAW */
     int64_t now;             /* repetition, or -1 */
     int64_t repetitions;
     int threads;                              /* that have taken a part of the memory */
@@ -61,15 +63,18 @@ struct latecomer_probe_table {
     int64_t unbalanced, lost;                 /* starts and stops; records of threads too many */
 };
 
-/* Ticks of timers: the processor's counter, elsewhere nanoseconds. */
-static inline int64_t latecomer_probe_clock(void) {
-#if defined(__x86_64__)
-    return (int64_t)__builtin_ia32_rdtsc();
-#else
+/* Ticks of timers: the processor's counter; nanoseconds where it has none, or where who measures
+ * says that it does not run evenly. */
+static inline int64_t latecomer_probe_clock(const struct latecomer_probe_table *t) {
     struct timespec now;
+#if defined(__x86_64__)
+    if (__builtin_expect(!t->nanoseconds, 1))
+        return (int64_t)__builtin_ia32_rdtsc();
+#else
+    (void)t;
+#endif
     clock_gettime(CLOCK_MONOTONIC_RAW, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-#endif
 }
 
 /* Memory for repetitions 0 .. n - 1 of all threads; nothing is recorded yet. To be called when no
@@ -152,6 +157,7 @@ extern __thread int64_t latecomer_probe_started[] LATECOMER_PROBE_OWN("latecomer
                                                           LATECOMER_PROBE_LAYER_NAME,              \
                                                           latecomer_probe_names,                   \
                                                           latecomer_probe_timers,                  \
+                                                          0,                                       \
                                                           -1,                                      \
                                                           0,                                       \
                                                           0,                                       \
@@ -192,7 +198,7 @@ static inline void latecomer_probe_start(int m) {
     if (latecomer_probe_started[m] != 0)
         __atomic_add_fetch(&latecomer_probe_table.unbalanced, 1, __ATOMIC_RELAXED);
     else
-        latecomer_probe_started[m] = latecomer_probe_clock();
+        latecomer_probe_started[m] = latecomer_probe_clock(&latecomer_probe_table);
 }
 
 static inline void latecomer_probe_stop(int m) {
@@ -204,7 +210,8 @@ static inline void latecomer_probe_stop(int m) {
         __atomic_add_fetch(&latecomer_probe_table.unbalanced, 1, __ATOMIC_RELAXED);
         return;
     }
-    latecomer_probe_add(m, latecomer_probe_clock() - latecomer_probe_started[m]);
+    latecomer_probe_add(m,
+                        latecomer_probe_clock(&latecomer_probe_table) - latecomer_probe_started[m]);
     latecomer_probe_started[m] = 0;
 }
 

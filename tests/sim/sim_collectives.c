@@ -2,6 +2,7 @@
  * what they brought, when all those have come for whom it waits. One form for all: blocking,
  * nonblocking, persistent, on both kinds of communicators, and on neighbourhoods. */
 #include "sim_mpi.h"
+#include "sim_probes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -493,12 +494,17 @@ static int run(struct sim_collective filled, MPI_Request *request, bool persiste
         *request = sim_request_handle(h);
         return MPI_SUCCESS;
     }
-    TRY(sim_start_one(h));
+    PROBED(latecomer_probe_count(latecomer_probe_meetings));
+    PROBED(latecomer_probe_start(latecomer_probe_meeting));
+    int started = sim_start_one(h);
+    if (request == NULL && started == MPI_SUCCESS)
+        sim_wait_request(h->request);
+    PROBED(latecomer_probe_stop(latecomer_probe_meeting));
+    TRY(started);
     if (request != NULL) {
         *request = sim_request_handle(h);
         return MPI_SUCCESS;
     }
-    sim_wait_request(h->request);
     result = sim_collective_finish(h);
     sim_request_free(h->request);
     sim_collective_free(c);

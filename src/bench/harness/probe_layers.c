@@ -107,10 +107,13 @@ unsigned lc_probe_layers_open(MPI_Comm comm, char (*names)[LC_PART_NAME], unsign
         int at = find(ids[i]);
         if (!can[i]) { /* said by rank 0, which has them all */
             if (at >= 0)
-                lc_strbuf_printf(missing, "no probes of %s: another rank has none, or too many\n",
-                                 label(reported[at]));
+                lc_strbuf_printf(missing, "no probes of %s: %s\n", label(reported[at]),
+                                 reported[at]->version == LATECOMER_PROBE_VERSION
+                                     ? "another rank has none, or too many"
+                                     : "built with another version of latecomer_probe.h");
             continue;
         }
+        reported[at]->nanoseconds = !lc_timer.tsc;
         l->table[l->n] = reported[at];
         l->first[l->n++] = used;
         for (int p = 0; p < reported[at]->n; p++)

@@ -1,5 +1,6 @@
 /* A library that is preloaded: probes around MPI_Allreduce by the profiling interface. Every
- * third call wastes PROBED_GROW_US in "grow"; every call wastes PROBED_SLOW_US. With
+ * third call, or the first PROBED_GROW_FIRST, wastes PROBED_GROW_US in "grow"; every call wastes
+ * PROBED_SLOW_US. With
  * PROBED_UNBALANCED a timer stops that does not run. With PROBED_LACKS
  * there is no MPI_Exscan; with PROBED_FAILS its 71st call fails, with PROBED_DIES that of rank 1 is
  * the end of it, and each call wastes PROBED_SCAN_US. A library PROBED_LAYER
@@ -8,6 +9,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define LATECOMER_PROBES(COUNTER, TIMER) COUNTER(calls) TIMER(grow) TIMER(inner)
@@ -36,11 +38,16 @@ static void waste(const char *variable) {
         ;
 }
 
+static bool grows(int call) {
+    const char *first = getenv("PROBED_GROW_FIRST");
+    return first != NULL ? call < atoi(first) : call % 3 == 0;
+}
+
 int MPI_Allreduce(const void *send, void *receive, int n, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm) {
     static int number;
     latecomer_probe_count(latecomer_probe_calls);
-    if (latecomer_probe_table.now >= 0 && number++ % 3 == 0) {
+    if (latecomer_probe_table.now >= 0 && grows(number++)) {
         latecomer_probe_start(latecomer_probe_grow);
         waste("PROBED_GROW_US");
         latecomer_probe_stop(latecomer_probe_grow);
