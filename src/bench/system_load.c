@@ -1,7 +1,19 @@
 #include "bench/system_load.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void lc_first_line(const char *file, char *text, size_t size) {
+    FILE *in = fopen(file, "re");
+    text[0] = '\0';
+    if (in == NULL)
+        return;
+    if (fgets(text, (int)size, in) == NULL)
+        text[0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    fclose(in);
+}
 
 bool lc_schedstat_parse(const char *text, int64_t *on_cpu_ns, int64_t *delay_ns) {
     char *end, *last;
@@ -50,4 +62,22 @@ double lc_cpu_quota_parse(const char *text) {
     char *end, *last;
     double quota = strtod(text, &end), period = strtod(end, &last);
     return end != text && last != end && quota > 0 && period > 0 ? quota / period : 0;
+}
+
+double lc_cpu_quota_of(const char *root, const char *line) {
+    char group[512] = "", file[1024];
+    double least = 0;
+    if (strncmp(line, "0::/", 4) == 0)
+        snprintf(group, sizeof group, "%s", line + 3);
+    for (char *last = group; last != NULL;) {
+        char text[64];
+        snprintf(file, sizeof file, "%s%s/cpu.max", root, group);
+        lc_first_line(file, text, sizeof text);
+        double own = lc_cpu_quota_parse(text);
+        least = own > 0 && (least == 0 || own < least) ? own : least;
+        last = strrchr(group, '/');
+        if (last != NULL)
+            *last = '\0';
+    }
+    return least;
 }

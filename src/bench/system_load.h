@@ -4,7 +4,11 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* The first line of a file, without its end; "" where there is none. */
+void lc_first_line(const char *file, char *text, size_t size);
 
 /* A thread's schedstat: ns on a CPU, and ns in which it could have run but waited for one.
  * False: it is no such text. */
@@ -22,5 +26,9 @@ bool lc_cpu_ticks_parse(const char *text, const cpu_set_t *set, struct lc_cpu_ti
 /* CPUs that a control group allows, from its cpu.max ("150000 100000": 1.5); 0: no limit, or no
  * such text. */
 double lc_cpu_quota_parse(const char *text);
+
+/* The least that a group and those above it allow; 0: no limit. `line`: of /proc/self/cgroup, of
+ * version 2 ("0::/a/b"; of others: those of the root). root: /sys/fs/cgroup. */
+double lc_cpu_quota_of(const char *root, const char *line);
 
 #endif

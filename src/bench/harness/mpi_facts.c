@@ -11,6 +11,7 @@
 #include "job/mpi_flavour.h"
 #include "base/timer.h"
 #include "bench/harness/placement.h"
+#include "bench/system_load.h"
 
 /* Control variables that choose how collectives and messages work, out of a thousand. */
 static bool is_chief(const char *name) {

@@ -13,17 +13,6 @@
 
 static const char governor_file[] = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
 
-void lc_first_line(const char *file, char *text, size_t size) {
-    FILE *in = fopen(file, "re");
-    text[0] = '\0';
-    if (in == NULL)
-        return;
-    if (fgets(text, (int)size, in) == NULL)
-        text[0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    fclose(in);
-}
-
 /* Each CPU as the first hardware thread of its core. */
 static void cores_of(const cpu_set_t *cpus, cpu_set_t *cores) {
     CPU_ZERO(cores);
@@ -40,19 +29,11 @@ static void cores_of(const cpu_set_t *cpus, cpu_set_t *cores) {
     }
 }
 
-/* CPUs that the control group of this process allows; 0: it does not say, or all. */
+/* CPUs that the control group of this process and those above it allow; 0: no limit is known. */
 static double quota(void) {
-    char line[512], file[640];
+    char line[512];
     lc_first_line("/proc/self/cgroup", line, sizeof line);
-    if (strncmp(line, "0::/", 4) == 0) {
-        snprintf(file, sizeof file, "/sys/fs/cgroup%s/cpu.max", line + 3);
-        lc_first_line(file, line, sizeof line);
-        double own = lc_cpu_quota_parse(line);
-        if (own > 0)
-            return own;
-    }
-    lc_first_line("/sys/fs/cgroup/cpu.max", line, sizeof line);
-    return lc_cpu_quota_parse(line);
+    return lc_cpu_quota_of("/sys/fs/cgroup", line);
 }
 
 /* Ranks of one node, from their sets of CPUs. */

@@ -31,7 +31,4 @@ void lc_placement_find(MPI_Comm comm, struct lc_placement *placement);
 enum lc_err lc_placement_write(const struct lc_placement *placement, MPI_Comm comm,
                                struct lc_part_writer *part);
 
-/* The first line of a file; "" where there is none. */
-void lc_first_line(const char *file, char *text, size_t size);
-
 #endif

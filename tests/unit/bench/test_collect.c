@@ -464,6 +464,18 @@ static void test_texts_of_the_kernel(void **state) {
     assert_true(lc_cpu_quota_parse("150000 100000") == 1.5);
     assert_true(lc_cpu_quota_parse("max 100000") == 0 && lc_cpu_quota_parse("") == 0);
     assert_true(lc_cpu_quota_parse("5") == 0 && lc_cpu_quota_parse("-1 100000") == 0);
+    char root[] = "/tmp/test_collectXXXXXX", command[256];
+    assert_non_null(mkdtemp(root)); /* a/b has more than a, c no limit */
+    snprintf(command, sizeof command,
+             "cd %s && mkdir -p a/b c && echo 150000 100000 >a/cpu.max && echo 400000 100000 "
+             ">a/b/cpu.max && echo max 100000 >c/cpu.max",
+             root);
+    assert_int_equal(system(command), 0);
+    assert_true(lc_cpu_quota_of(root, "0::/a/b") == 1.5 && lc_cpu_quota_of(root, "0::/a") == 1.5);
+    assert_true(lc_cpu_quota_of(root, "0::/c") == 0 && lc_cpu_quota_of(root, "0::/") == 0);
+    assert_true(lc_cpu_quota_of(root, "12:cpu:/a") == 0 && lc_cpu_quota_of(root, "") == 0);
+    snprintf(command, sizeof command, "rm -r %s", root);
+    assert_int_equal(system(command), 0);
     assert_false(lc_cpu_ticks_parse("", &set, &ticks));
 }
 
