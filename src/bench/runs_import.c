@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 
 enum column { ITERATION, RANK, METRIC, VALUE, OPERATION, BYTES, COLUMNS };
 static const char *const names[COLUMNS] = {"iteration", "rank",      "metric",
                                            "value",     "operation", "bytes"};
-enum { CELLS_MOST = 16 };
+enum { CELLS_MOST = 16, REPS_MOST = 100000000 };
 
 /* What ReproMPI calls them (raw output of mpibenchmark), columns between blanks, times in s: the
  * run time of a repetition, or when each process began and ended. */
@@ -28,6 +29,7 @@ struct reader {
     bool table, repro;
     int time[REPRO_COLUMNS]; /* of ReproMPI: the place of each, or -1 */
     double first;            /* number of its first repetition */
+    double most;             /* repetitions: each is a line of the file */
     size_t capacity;
     struct lc_imported *out;
 };
@@ -72,8 +74,7 @@ static enum lc_err read_names(struct reader *r, char **cells, size_t n) {
 
 /* Rows of a repetition that is not there yet leave zeros before it. */
 static enum lc_err put(struct reader *r, double iteration, double value, bool counted) {
-    enum { MOST = 100000000 };
-    if (!(iteration >= 0 && iteration < MOST && iteration == floor(iteration)))
+    if (!(iteration >= 0 && iteration < r->most && iteration == floor(iteration)))
         return lc_fail(LC_ERR_FORMAT, "bench: %s: line %zu: not a repetition: %g", r->file, r->line,
                        iteration);
     if (!(value > 0 && value < 1e18))
@@ -207,6 +208,14 @@ static enum lc_err read_line(struct reader *r, char *line) {
     return bad(r, "not a number", cells[0]);
 }
 
+/* As many repetitions as the file has bytes, or as a pipe may bring. */
+static double most_in(FILE *in) {
+    struct stat info;
+    return fstat(fileno(in), &info) == 0 && S_ISREG(info.st_mode)
+               ? fmin((double)info.st_size, REPS_MOST)
+               : REPS_MOST;
+}
+
 /* Whether all are there; those that have no run time are taken out. */
 static enum lc_err check_all(const struct reader *r) {
     struct lc_imported *out = r->out;
@@ -235,6 +244,7 @@ enum lc_err lc_runs_import(const char *file, struct lc_imported *imported) {
     char *line = NULL;
     size_t room = 0;
     enum lc_err err = LC_OK;
+    r.most = most_in(in);
     while (err == LC_OK && getline(&line, &room, in) >= 0) {
         r.line++;
         err = read_line(&r, line);

@@ -355,6 +355,10 @@ static void test_import(void **state) {
                                        "1,0,runtime_ns,4,2\n")};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(import_text(bad[i], &in), LC_ERR_FORMAT);
+    /* no memory for more repetitions than the file has room for */
+    assert_int_equal(import_text("iteration,rank,metric,value\n9999999,0,runtime_ns,4\n", &in),
+                     LC_ERR_FORMAT);
+    assert_non_null(strstr(lc_err_text(), "not a repetition"));
 }
 
 int main(void) {
