@@ -345,6 +345,7 @@ void lc_bench_comparison_text(const struct lc_bench_comparison *c,
         free(b);
     }
     if (json_array_size(list) > MOST)
-        fprintf(page->out, "  .. %zu more differ\n", json_array_size(list) - MOST);
+        fprintf(page->out, "  .. %zu more settings differ: --json has them\n",
+                json_array_size(list) - MOST);
     json_decref(list);
 }

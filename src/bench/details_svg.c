@@ -8,7 +8,7 @@
 #include "bench/fingerprint_text.h"
 #include "bench/svg_plot.h"
 
-enum { RANKS_MOST = 24, COUNTERS_MOST = 4, POINTS_MOST = 5000, LINE = 10 };
+enum { RANKS_MOST = 24, COUNTERS_MOST = 40, POINTS_MOST = 5000, LINE = 10, COUNTER = 145 };
 
 static double number_at(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
@@ -201,21 +201,39 @@ static void put_setting(struct lc_strbuf *out, double x, double y, const char *k
     lc_svg_label(out, x, y, "small", text);
 }
 
-/* All of them, in two columns, from y on; further pages where there is no room. Returns how many
- * pages there are. */
-static int put_parameters(struct lc_strbuf *out, const struct lc_fingerprint *f, double y) {
-    json_t *all[] = {json_object_get(json_object_get(f->about, "mpi"), "parameters"),
+/* A setting of the benchmark as text; false: it has parts, or none. */
+static bool setting_text(const json_t *value, char text[64]) {
+    if (json_is_string(value))
+        snprintf(text, 64, "%s", json_string_value(value));
+    else if (json_is_boolean(value))
+        snprintf(text, 64, "%s", json_is_true(value) ? "yes" : "no");
+    else if (json_is_number(value))
+        snprintf(text, 64, "%.10g", json_number_value(value));
+    else
+        return false;
+    return true;
+}
+
+/* Those of the benchmark, all of the MPI, and variables, in two columns, from y on the page on;
+ * further pages where there is no room. Returns how many pages there are. */
+static int put_parameters(struct lc_strbuf *out, const struct lc_fingerprint *f, int page,
+                          double y) {
+    json_t *all[] = {json_object_get(f->about, "benchmark"),
+                     json_object_get(json_object_get(f->about, "mpi"), "parameters"),
                      json_object_get(f->about, "environment")},
            *value;
     const char *key;
-    int page = 1;
-    double top = y, bottom = LC_SVG_HEIGHT - LC_SVG_MARGIN, x = LC_SVG_MARGIN;
-    if (json_object_size(all[0]) + json_object_size(all[1]) == 0)
+    char set[64];
+    double top = y, bottom = page * LC_SVG_HEIGHT - LC_SVG_MARGIN, x = LC_SVG_MARGIN;
+    if (json_object_size(all[0]) + json_object_size(all[1]) + json_object_size(all[2]) == 0)
         return page;
     if (y < bottom)
-        lc_svg_label(out, x, y - 4, "head", "Parameters of the MPI and variables");
-    for (int i = 0; i < 2; i++)
+        lc_svg_label(out, x, y - 4, "head",
+                     "Settings of the benchmark, parameters of the MPI, variables");
+    for (int i = 0; i < 3; i++)
         json_object_foreach(all[i], key, value) {
+            if (!setting_text(value, set))
+                continue;
             y += LINE;
             while (y > bottom) { /* the other column, then the next page */
                 bool right = x > LC_SVG_MARGIN;
@@ -225,8 +243,7 @@ static int put_parameters(struct lc_strbuf *out, const struct lc_fingerprint *f,
                 x = LC_SVG_MARGIN + (right ? 0 : LC_SVG_WIDTH / 2.0 - LC_SVG_MARGIN);
                 y = top + LINE;
             }
-            const char *set = json_string_value(value);
-            put_setting(out, x, y, key, set != NULL ? set : "?");
+            put_setting(out, x, y, key, set);
         }
     return page;
 }
@@ -235,15 +252,19 @@ static int draw_details(struct lc_strbuf *out, const struct lc_fingerprint *f) {
     struct lc_strbuf title = {0};
     struct chosen chosen[COUNTERS_MOST + 1];
     double y = 50;
+    int page = 1;
     lc_strbuf_printf(&title, "%s, %llu bytes: ranks, counters, parameters", f->operation,
                      (unsigned long long)f->bytes);
     lc_svg_label(out, LC_SVG_MARGIN, y, "title", lc_strbuf_get(&title));
     lc_strbuf_free(&title);
     y = plot_ranks(out, f, y + 35);
     size_t n = choose(f, chosen);
-    for (size_t i = 0; i < n; i++, y += 145)
+    for (size_t i = 0; i < n; i++, y += COUNTER) {
+        if (y + COUNTER > page * LC_SVG_HEIGHT)
+            y = page++ * LC_SVG_HEIGHT + LC_SVG_MARGIN + 20;
         plot_counter(out, f, &chosen[i], y);
-    return put_parameters(out, f, y + LINE);
+    }
+    return put_parameters(out, f, page, y + LINE);
 }
 
 enum lc_err lc_details_svg(const struct lc_fingerprint *f, const char *file) {

@@ -91,7 +91,7 @@ static int count_of(const char *text, const char *what) {
  * time (not the one that is constant), parameters, what is no markup. */
 static void test_sheets(void **state) {
     (void)state;
-    enum { REPS = 100, COUNTED = 25, PARAMETERS = 500 };
+    enum { REPS = 100, COUNTED = 25, PARAMETERS = 500, COUNTERS = 9 };
     char file[] = "/tmp/test_fingerprintXXXXXX";
     struct lc_fingerprint *f;
     double *runs = malloc(REPS * sizeof *runs);
@@ -109,13 +109,14 @@ static void test_sheets(void **state) {
     json_t *about = json_pack(
         "{s:[{s:s, s:[i, i]}, {s:s, s:[i, i]}], s:[{s:f, s:f, s:f, s:f}, {s:f, s:f, s:f, s:f}], "
         "s:{s:o, s:o, s:o}, s:{s:{s:s, s:o, s:{s:f, s:n}}, s:{s:s, s:o, s:{s:n}}}, "
-        "s:{s:s, s:{s:s}}}",
+        "s:{s:s, s:{s:s}}, s:{s:s, s:i, s:b, s:[s]}}",
         "nodes", "name", "n1", "ranks", 0, 1, "name", "n2", "ranks", 2, 3, "per_rank", "min_ns",
         1000.0, "median_ns", 1050.0, "q95_ns", 1095.0, "last_share", 0.25, "min_ns", 990.0,
         "median_ns", 1040.0, "q95_ns", 1090.0, "last_share", 0.75, "counted", "runs_ns",
         counted_runs, "at", at, "category", category, "counters", "misses", "series", "counted",
         "values", values, "spearman", "all", 0.5, "good", "switches", "series", "counted", "values",
-        constant, "spearman", "all", "mpi", "name", "Open MPI", "parameters", "algorithm<", "ring");
+        constant, "spearman", "all", "mpi", "name", "Open MPI", "parameters", "algorithm<", "ring",
+        "benchmark", "sync", "roundtime", "root", 3, "in_place", 1, "command", "latecomer");
     assert_non_null(about);
     assert_int_equal(lc_fingerprint_new(&f, "MPI_Bcast", 8, 4, runs, REPS, about), LC_OK);
     close(mkstemp(file));
@@ -136,6 +137,8 @@ static void test_sheets(void **state) {
     assert_non_null(strstr(sheet, "Spearman: all +0.50"));
     assert_int_equal(count_of(sheet, "h0"), 2 * COUNTED); /* over repetitions, against the time */
     assert_non_null(strstr(sheet, "algorithm&lt; = ring"));
+    assert_non_null(strstr(sheet, ">root = 3<"));
+    assert_non_null(strstr(sheet, ">in_place = yes<"));
     assert_non_null(strstr(sheet, "height=\"297mm\""));
     free(sheet);
     json_t *parameters = json_object_get(json_object_get(f->about, "mpi"), "parameters");
@@ -154,6 +157,18 @@ static void test_sheets(void **state) {
     assert_int_equal(count_of(sheet, "h0"), REPS);
     assert_int_equal(count_of(sheet, "fill=\"none\" stroke="), 2 * 5); /* metrics, and changes */
     assert_non_null(strstr(sheet, "no warm-up"));
+    free(sheet);
+    json_object_clear(parameters);
+    json_t *counters = json_object_get(f->about, "counters");
+    for (int i = 0; i < COUNTERS; i++) { /* as above */
+        char name[32];
+        snprintf(name, sizeof name, "counter_%d", i);
+        json_object_set(counters, name, json_object_get(counters, "misses"));
+    }
+    assert_int_equal(lc_details_svg(f, file), LC_OK);
+    sheet = text_of(file);
+    assert_int_equal(count_of(sheet, " over repetitions<"), COUNTERS + 1);
+    assert_non_null(strstr(sheet, "height=\"594mm\""));
     free(sheet);
     remove(file);
     lc_fingerprint_free(f);
