@@ -241,6 +241,18 @@ static enum lc_err print_json(const struct lc_fingerprint *f) {
     return err;
 }
 
+/* Several as one object. */
+static enum lc_err print_json_of(struct lc_fingerprint *const *all, size_t n) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, lc_fingerprint_json(all[i]));
+    json_t *object =
+        json_pack("{s:s, s:o}", "format", "latecomer-fingerprints", "fingerprints", list);
+    enum lc_err err = print_object(object);
+    json_decref(object);
+    return err;
+}
+
 static enum lc_err print_one(const struct lc_fingerprint *f, bool json) {
     struct lc_bench_page page;
     if (json)
@@ -353,8 +365,7 @@ static enum lc_err bench_show(const struct settings *s, int *code) {
     if (n == 1)
         err = print_one(all[0], s->json);
     else if (s->json)
-        err = lc_fail(LC_ERR_USAGE, "bench: %s: holds %zu fingerprints: name one of its files",
-                      s->operands.items[1], n);
+        err = print_json_of(all, n);
     for (size_t i = 0; i < n; i++) {
         if (n > 1 && !s->json)
             lc_fingerprint_line(all[i], &page);
@@ -410,25 +421,23 @@ static enum lc_err measure(const struct settings *s, const char *operations, int
     wishes.output = s->output;
     wishes.page = lc_report_benchmark;
     enum lc_err err = lc_bench_start(&wishes, &result, code);
-    const struct lc_fingerprint *only = NULL;
-    size_t shown = 0;
-    for (size_t i = 0; i < result.n; i++)
-        if (!is_beside(&wishes, &result, i)) {
-            only = result.all[i];
-            shown++;
-        }
-    bool whole = shown == 1 && !wishes.one_of_many;
+    struct lc_fingerprint **shown = NULL;
+    size_t n = 0;
+    if (err == LC_OK)
+        err = lc_alloc(&shown, result.n + 1, sizeof shown[0]);
+    for (size_t i = 0; err == LC_OK && i < result.n; i++)
+        if (!is_beside(&wishes, &result, i))
+            shown[n++] = result.all[i];
     struct lc_bench_page page;
     begin_page(&page);
-    if (err == LC_OK && whole)
-        err = print_one(only, s->json);
-    for (size_t i = 0; err == LC_OK && !whole && i < result.n; i++)
-        if (is_beside(&wishes, &result, i))
-            continue;
-        else if (s->json)
-            err = print_json(result.all[i]);
-        else
-            lc_fingerprint_line(result.all[i], &page);
+    if (err == LC_OK && n == 1 && !wishes.one_of_many)
+        err = print_one(shown[0], s->json);
+    else if (err == LC_OK && s->json)
+        err = print_json_of(shown, n);
+    else if (err == LC_OK)
+        for (size_t i = 0; i < n; i++)
+            lc_fingerprint_line(shown[i], &page);
+    free(shown);
     if (err == LC_OK && wishes.audit && !s->json)
         err = print_audit(&result, &page);
     lc_collected_free(&result);

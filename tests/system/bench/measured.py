@@ -53,6 +53,8 @@ def all_operations():
     with open(f"{SCRATCH}/all/bench.json", encoding="utf-8") as file:
         listed = json.load(file)
     check(listed["complete"] and len(listed["jobs"]) == len(names), f"{len(listed['jobs'])} jobs of {len(names)}, complete: {listed['complete']}")
+    shown = json.loads(bench("show", "all", "--json").stdout)["fingerprints"]
+    check([one["operation"] for one in shown] == [job["operation"] for job in listed["jobs"]], f"all operations: {len(shown)} shown")
     for job in listed["jobs"]:
         one = fingerprint("all", job["file"].removesuffix(".fingerprint.json"))
         check(KEYS <= one.keys(), f"{job['operation']}: no {KEYS - one.keys()}")
