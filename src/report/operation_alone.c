@@ -60,8 +60,12 @@ static void put_rest(const json_t *o, struct lc_strbuf *out) {
     char text[32];
     if (!(rest > LC_WORTH_TELLING * program))
         lc_strbuf_puts(out, ".");
-    else if (!json_is_number(waiting) || json_number_value(waiting) >= 0.5 * rest)
+    else if (!json_is_number(waiting))
+        lc_strbuf_puts(out, ": the rest is arrival or the machine, as waiting was not measured.");
+    else if (json_number_value(waiting) >= 0.5 * rest)
         lc_strbuf_puts(out, ": the rest is arrival.");
+    else if (json_number_value(waiting) < 0.01 * rest)
+        lc_strbuf_puts(out, ": the rest is the machine (shared cores, cold caches).");
     else
         lc_strbuf_printf(out,
                          ": of the rest %s are waiting for late ranks, more is the machine (shared "

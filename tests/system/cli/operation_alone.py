@@ -106,7 +106,7 @@ SENTENCES = ("MPI_Allreduce of 8 bytes takes 14 us in the program, 3.1 us when a
              "the machine (shared cores, cold caches).",
              "MPI_Reduce of 16 bytes on 3 ranks takes 9 us in the program, and was not measured alone.",
              "MPI_Iallreduce of 8 bytes on 2 ranks takes 3 us in the program, 5 us together with MPI_Wait when all ranks arrive together.",
-             "MPI_Recv of 200 bytes takes 6 us in the program, 1.5 us when both ranks are ready: of the rest 0 are waiting for late ranks, more is the machine",
+             "MPI_Recv of 200 bytes takes 6 us in the program, 1.5 us when both ranks are ready: the rest is the machine",
              "MPI_Win_fence takes 2.5 us in the program, 1 us when all ranks arrive together:")
 for words in (latecomer("bench", "beside", "program", *RESULTS), latecomer("show", "--only", "beside", "program")):
     for sentence in SENTENCES:
