@@ -63,6 +63,14 @@ static bool is_one_each(const struct lc_bench_comparison *c) {
     return c->n_a == 1 && c->n_b == 1;
 }
 
+/* Measured for the others' sake (--less-empty, --audit): nothing that the other side lacks. */
+static bool is_beside(struct lc_fingerprint **list, size_t n, const struct lc_fingerprint *f) {
+    bool others = false;
+    for (size_t i = 0; i < n; i++)
+        others |= strcmp(list[i]->operation, "empty") != 0;
+    return others && strcmp(f->operation, "empty") == 0;
+}
+
 /* Of either side; how many pairs there are. */
 static size_t find_alone(struct lc_bench_comparison *c) {
     size_t pairs = 0;
@@ -70,12 +78,13 @@ static size_t find_alone(struct lc_bench_comparison *c) {
         bool paired = is_one_each(c) || has_job(c->b, c->n_b, c->a[i]);
         if (is_first(c->a, i) && paired)
             pairs++;
-        else if (is_first(c->a, i))
+        else if (is_first(c->a, i) && !is_beside(c->a, c->n_a, c->a[i]))
             c->alone[c->n_alone++] = c->a[i];
     }
     c->n_alone_a = c->n_alone;
     for (size_t i = 0; i < c->n_b && !is_one_each(c); i++)
-        if (is_first(c->b, i) && !has_job(c->a, c->n_a, c->b[i]))
+        if (is_first(c->b, i) && !has_job(c->a, c->n_a, c->b[i]) &&
+            !is_beside(c->b, c->n_b, c->b[i]))
             c->alone[c->n_alone++] = c->b[i];
     return pairs;
 }
@@ -193,9 +202,11 @@ json_t *lc_bench_comparison_json(const struct lc_bench_comparison *c) {
         alone_json(c, c->n_alone_a, c->n_alone), "metadata", metadata, "launches_guessed", guessed);
 }
 
-/* "+3.1 %", or of what is many times as long "12.3 times". */
+/* "+3.1 %", of what is many times as long "12.3 times", of what is as short "1/12.3". */
 static const char *change_text(double shift, char text[32]) {
-    if (shift < LC_MANY)
+    if (1 + shift < 1 / (1.0 + LC_MANY) && 1 + shift > 0)
+        snprintf(text, 32, 1 + shift > 1e-3 ? "1/%.3g" : "1/%.0f", 1 / (1 + shift));
+    else if (shift < LC_MANY)
         snprintf(text, 32, "%+.1f %%", 100 * shift);
     else if (shift < 1000)
         snprintf(text, 32, "%.3g times", 1 + shift);

@@ -595,10 +595,15 @@ void lc_fingerprint_line(const struct lc_fingerprint *f, const struct lc_bench_p
     lc_put_printable(&name, f->operation);
     if (lc_bench_is_sized(f->operation))
         lc_strbuf_printf(&size, "%llu B", (unsigned long long)f->bytes);
-    fprintf(page->out, "%-28s %12s  median %-9s min %-9s 95 %% %-9s %zu mode%s\n",
+    fprintf(page->out, "%-28s %12s  median %-9s min %-9s 95 %% %-9s %zu mode%s",
             lc_strbuf_get(&name), lc_strbuf_get(&size), lc_bench_time(f->median.value, median),
             lc_bench_time(f->ascending[0], low), lc_bench_time(f->tail.value, tail), f->modes.n,
             lc_plural((double)f->modes.n));
+    size_t warnings = json_array_size(json_object_get(f->about, "warnings"));
+    if (warnings > 0)
+        fprintf(page->out, "  %s%zu warning%s%s", page->alarm, warnings,
+                lc_plural((double)warnings), page->plain);
+    fputc('\n', page->out);
     lc_strbuf_free(&name);
     lc_strbuf_free(&size);
 }

@@ -8,9 +8,9 @@ import type { BenchAlone, BenchComparison, BenchPair, Fingerprint } from "./type
 
 type Quantile = BenchPair["quantiles"][number];
 
-/** As the terminal tells it (src/bench/compare_text.c): from ten times as long on as a factor. */
-const change = (v: number | null | undefined): string =>
-  typeof v !== "number" ? "unknown" : v >= 9 ? `${v < 999 ? Number((1 + v).toPrecision(3)) : Math.round(1 + v)} times` : `${v > 0 ? "+" : ""}${percent(v)}`;
+/** As the terminal tells it (src/bench/compare_text.c): from ten times as long, or as short, on as a factor. */
+export const change = (v: number | null | undefined): string =>
+  typeof v !== "number" ? "unknown" : v < -0.9 && v > -1 ? `1/${v > -0.999 ? Number((1 / (1 + v)).toPrecision(3)) : Math.round(1 / (1 + v))}` : v >= 9 ? `${v < 999 ? Number((1 + v).toPrecision(3)) : Math.round(1 + v)} times` : `${v > 0 ? "+" : ""}${percent(v)}`;
 
 /** A band of more than a factor of 100 that holds 0 tells nothing. */
 const bandOf = (q: Quantile): [number, number] | null =>

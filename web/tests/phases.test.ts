@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sampled } from "../src/fingerprint";
 import { range } from "../src/fingerprint_axes";
-import { comparedRows, comparisonLines, pairOf } from "../src/fingerprint_compare";
+import { change, comparedRows, comparisonLines, pairOf } from "../src/fingerprint_compare";
 import { phaseLines } from "../src/fingerprint_phases";
 import type { BenchComparison, BenchPair, Fingerprint } from "../src/types";
 
@@ -39,6 +39,10 @@ test("a comparison in words", () => {
     "With 1 and 1 launches, the band allows for launches that differ by a factor of 4; three on each side show how much they really do.", "If all launches were alike: shifted."]);
   expect(comparisonLines(pair({ quantiles: [quantile(50, 0, -0.99, 21264)] }))[0]).toBe("Of the median nothing can be told.");
   expect(comparisonLines(pair({ quantiles: [quantile(50, 0, null, null)], one_after_other: true }))).toHaveLength(3);
+});
+
+test("changes in words", () => {
+  expect([0.031, -0.5, -0.9, 12.34, 31199, -0.92, -1 + 1 / 31200, null].map(change)).toEqual(["+3.1 %", "-50.0 %", "-90.0 %", "13.3 times", "31200 times", "1/12.5", "1/31200", "unknown"]);
 });
 
 test("operations of both sides, and those of one", () => {

@@ -147,7 +147,7 @@ def compared():
     """Imported times, so that the load of the machine has no say in how many are good."""
     with open(f"{SCRATCH}/times.csv", "w", encoding="utf-8") as file:
         file.write("".join(f"{5000 + 37 * i % 101}\n" for i in range(200)))
-    for name, operation in (("a", "MPI_Bcast"), ("b", "MPI_Scan")):
+    for name, operation in (("a", "MPI_Bcast"), ("b", "MPI_Scan"), ("e", "empty")):
         done = bench("import", "times.csv", "--operation", operation, "--bytes", "64", "-o", name)
         check(done.returncode == 0, f"import: {done.stderr}")
     done = bench("compare", "a/MPI_Bcast-64.fingerprint.json", "a/MPI_Bcast-64.fingerprint.json", "--json", "--gate")
@@ -156,6 +156,8 @@ def compared():
     result = json.loads(done.stdout)
     check(done.returncode == 3 and (result["verdict"], result["only_in_a"], result["only_in_b"], [pair["verdict"] for pair in result["pairs"]])
           == ("not comparable", [{"operation": "MPI_Scan", "bytes": 64}], [], ["same"]), f"B lacks one: {done.returncode} {done.stdout}")
+    done = bench("compare", "--json", "--gate", "a", "--", "a", "e")  # measured for the sake of others
+    check(done.returncode == 0 and json.loads(done.stdout)["only_in_b"] == [], f"A lacks empty: {done.returncode} {done.stdout}")
     done = bench("compare", "a", "--", "a", "b")
     check("MPI_Bcast  64 B: same" in done.stdout and "MPI_Scan  64 B: not comparable (only in B)" in done.stdout, f"A lacks one: {done.stdout}")
     done = bench("compare", "a/MPI_Bcast-64.fingerprint.json", "b/MPI_Scan-64.fingerprint.json", "--json", "--gate")

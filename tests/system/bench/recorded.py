@@ -177,6 +177,8 @@ def crossing():
     check(pair["crosses"] and told[:7] == [1] * 7 and told[-1] == -1, f"crossing: {told}")
     check("The distributions cross: B takes longer at 5 10 25 40 50 60 75 %, less at " in bench("compare", "low-median", "low-tail"), "crossing: not said")
     check("A median that differs by less than 0." in bench("compare", "low-median", "low-median"), "resolution: not said")
+    imported("short", [(slow if i % 7 == 3 else most) * math.exp(random.gauss(0, 0.03)) / 400 for i in range(900)])
+    check(" 1/40" in bench("compare", "low-tail", "short") and " 40" in bench("compare", "short", "low-tail"), f"factors: {bench('compare', 'low-tail', 'short')}")
     pair = json.loads(bench("compare", "--json", "low-median", "low-median"))["pairs"][0]
     check(not pair["crosses"] and pair["verdict"] == "same", f"crossing: {pair}")
 
