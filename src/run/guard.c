@@ -9,11 +9,10 @@
 #include "base/timer.h"
 #include "run/run.h"
 
-/* Keeps no file, pipe or PMI connection of the job open but `fd`, which becomes 3. */
-static void close_all_but(int fd) {
-    if (fd != 3)
-        dup2(fd, 3);
-    close_range(4, ~0u, 0);
+void lc_guard_keep_only(int fd) {
+    if (fd != LC_GUARD_KEPT)
+        dup2(fd, LC_GUARD_KEPT);
+    close_range(LC_GUARD_KEPT + 1, ~0u, 0);
     int null = open("/dev/null", O_RDWR);
     for (int i = 0; null >= 0 && i < 3; i++)
         dup2(null, i);
@@ -26,8 +25,8 @@ static void guard(struct lc_run *run, int fd) {
     char byte;
     ssize_t got;
     setsid();
-    close_all_but(fd);
-    while ((got = read(3, &byte, 1)) > 0 || (got < 0 && errno == EINTR))
+    lc_guard_keep_only(fd);
+    while ((got = read(LC_GUARD_KEPT, &byte, 1)) > 0 || (got < 0 && errno == EINTR))
         ;
     run->end_ns = lc_monotonic_raw_ns();
     run->wait_status = SIGKILL; /* as waitpid tells a death by signal */

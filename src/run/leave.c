@@ -10,13 +10,16 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/timer.h"
 #include "format/state.h"
+#include "run/hold.h"
 #include "run/proc_status.h"
 #include "run/run.h"
 
@@ -24,7 +27,8 @@ enum {
     MARGIN_MS = 25, /* until every waiting parent has seen that the result is saved */
     TOGETHER_MS = 20,
     WAIT_MAX_MS = 4000,
-    READY_MAX_MS = 5000 /* those waited for end for certain; a limit, should one be stopped */
+    READY_MAX_MS = 5000, /* those waited for end for certain; a limit, should one be stopped */
+    HOLD_MS = 2000       /* until the launcher has killed the others, if it does */
 };
 #define MS UINT64_C(1000000)
 
@@ -140,6 +144,24 @@ static void take_companions(const struct lc_run *run, uint64_t first_end, uint64
                  deciding_signal(atomic_load(&run->peers.states[i].header->wait_status)));
 }
 
+/* The launcher will kill those that still run (hold.h). */
+static void hold_others(const struct lc_run *run, uint64_t leave_ns) {
+    struct lc_held *held;
+    size_t n = 0;
+    if (run->launch.kind != LC_LAUNCHER_HYDRA ||
+        lc_alloc(&held, run->peers.n_states, sizeof *held) != LC_OK)
+        return;
+    for (size_t i = 0; i < run->peers.n_states; i++) {
+        const struct lc_mapped_state *state = &run->peers.states[i];
+        pid_t program = atomic_load(&state->header->pid);
+        if (i != run->peers.own && program > 0 && state->pid > 0 &&
+            atomic_load(&state->header->process_end_ns) == 0)
+            held[n++] = (struct lc_held){state->pid, program};
+    }
+    lc_hold_start(held, n, leave_ns + HOLD_MS * MS);
+    free(held);
+}
+
 void lc_run_leave(struct lc_run *run) {
     if (!run->leave_in_turn || run->peers.n_states == 0)
         return;
@@ -151,6 +173,7 @@ void lc_run_leave(struct lc_run *run) {
     uint64_t leave_ns = atomic_load(&own->first_leave_ns) + turn * TOGETHER_MS * MS;
     if (leave_ns > lc_monotonic_raw_ns() + WAIT_MAX_MS * MS)
         return;
+    hold_others(run, leave_ns);
     int signo = deciding_signal(run->wait_status);
     prctl(PR_SET_TIMERSLACK, 1UL);
     if (signo != 0) {

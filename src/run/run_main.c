@@ -10,6 +10,7 @@
 #include "format/state.h"
 #include "run/experiment.h"
 #include "run/guard.h"
+#include "run/hold.h"
 #include "run/openmp.h"
 #include "run/run_meta.h"
 #include "run/run_options.h"
@@ -127,6 +128,8 @@ int lc_run_main(char **argv) {
         lc_complain("%s", lc_err_text());
         return 1;
     }
+    if (run.measure && run.launch.kind == LC_LAUNCHER_HYDRA)
+        lc_hold_allow();
     if (run.measure) {
         lc_control_open(&run);
         run.timer_fd = make_timer();
