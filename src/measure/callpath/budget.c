@@ -4,13 +4,14 @@
 #include "measure/core/core.h"
 #include "measure/core/core_options.h"
 #include "measure/callpath/entry.h"
-#include "measure/callpath/reduced.h"
+#include "measure/callpath/entry_find.h"
 #include "measure/core/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { WINDOW_MS = 10, WINDOWS_OF_SAMPLES = 5, USUAL_TIMES = 4, RARE_MOST_MS = 1 };
+enum { NEW_PATHS = 3 }; /* of a site that may have more of them */
 static const double RESERVE =
     0.4; /* of the first second's budget: for what comes before it helps */
 static const double SAMPLING_PART = 0.25; /* of the budget: above it samples become rarer */
@@ -110,8 +111,8 @@ const struct lc_budget_step *lc_budget_steps(uint32_t *n) {
     return budget.steps;
 }
 
-/* One line per call site: a further step at the same one replaces the first. */
-static void note_step(const struct lc_site *site, uint32_t n_paths) {
+/* One line per call site. */
+static void note_step(const struct lc_budget_site *site) {
     pthread_mutex_lock(&lc_core.lock);
     struct lc_budget_step *step = NULL;
     for (uint32_t i = 0; i < budget.n_steps && step == NULL; i++)
@@ -119,13 +120,50 @@ static void note_step(const struct lc_site *site, uint32_t n_paths) {
             step = &budget.steps[i];
     if (step == NULL && budget.n_steps < LC_BUDGET_STEPS) {
         step = &budget.steps[budget.n_steps++];
-        *step = (struct lc_budget_step){.ra = site->ra, .fn = site->fn};
-    }
-    if (step != NULL) {
-        step->detail = site->detail > step->detail ? site->detail : step->detail;
-        step->n_paths = n_paths > step->n_paths ? n_paths : step->n_paths;
+        *step = (struct lc_budget_step){.ra = site->ra, .fn = site->fn, .detail = site->detail};
     }
     pthread_mutex_unlock(&lc_core.lock);
+}
+
+/* --- call sites */
+
+/* NULL: there is no room for more. */
+static struct lc_budget_site *note_site(struct lc_budget_sites *all, uint32_t fn, uint64_t ra) {
+    struct lc_budget_site *known = lc_budget_find_site(all, fn, ra);
+    if (known != NULL || all->n_sites >= LC_BUDGET_SITES * 3 / 4)
+        return known;
+    uint32_t i = (uint32_t)(lc_hash_key(ra) >> 56) % LC_BUDGET_SITES;
+    while (all->sites[i].ra != 0)
+        i = (i + 1) % LC_BUDGET_SITES;
+    all->sites[i] = (struct lc_budget_site){.ra = ra, .fn = fn};
+    all->n_sites++;
+    return &all->sites[i];
+}
+
+bool lc_budget_caller_only(struct lc_thread *t, uint32_t fn, uint64_t ra) {
+    const struct lc_budget_site *site =
+        t->budget_sites != NULL ? lc_budget_find_site(t->budget_sites, fn, ra) : NULL;
+    return site != NULL && site->detail == LC_DETAIL_CALLER;
+}
+
+uint64_t lc_budget_counted(const struct lc_thread *t) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; t->budget_sites != NULL && i < LC_BUDGET_SITES; i++)
+        n += t->budget_sites->sites[i].n_counted;
+    return n;
+}
+
+void lc_budget_forget(struct lc_thread *t) {
+    t->counts.counted += lc_budget_counted(t);
+    if (t->budget_sites != NULL)
+        memset(t->budget_sites, 0, sizeof *t->budget_sites);
+    t->counted_sites = NULL;
+}
+
+void lc_budget_free(struct lc_thread *t) {
+    lc_budget_forget(t);
+    free(t->budget_sites);
+    t->budget_sites = NULL;
 }
 
 /* --- what it costs */
@@ -134,15 +172,17 @@ static void add_cost(struct lc_thread *t, const struct lc_entry *e, uint32_t fn,
                      bool rare) {
     if (budget.share == 0 || e->ra == 0 || fn >= LC_FN_COUNT)
         return;
-    if (t->sites_known == NULL)
-        t->sites_known = calloc(1, sizeof *t->sites_known);
-    if (t->sites_known == NULL)
+    if (t->budget_sites == NULL)
+        t->budget_sites = calloc(1, sizeof *t->budget_sites);
+    if (t->budget_sites == NULL)
         return;
-    struct lc_site *site = lc_site_get(t->sites_known, fn, e->ra);
+    struct lc_budget_site *site = note_site(t->budget_sites, fn, e->ra);
     if (site != NULL)
         site->cost_ticks += ticks;
-    if (site != NULL && rare)
+    if (site != NULL && rare) {
         site->rare_ticks += ticks;
+        site->n_rare++;
+    }
 }
 
 LC_COLD void lc_sample_begin_cold(struct lc_call *call) {
@@ -170,45 +210,59 @@ static bool is_used_up(const struct lc_thread *t, uint64_t now) {
                  elapsed > budget.run_ticks ? elapsed : budget.run_ticks);
 }
 
-/* Merged paths that do not stay the same: the caller alone is always the same. */
-static bool caller_helps(const struct lc_site *s) {
-    return s->detail == LC_DETAIL_MERGED && s->rare_ticks * 2 > s->cost_ticks;
+static bool is_local(const struct lc_budget_site *s) {
+    return lc_fn_facts[s->fn].flags & LC_MPI_LOCAL;
 }
 
-static bool can_step(const struct lc_site *s) {
-    if (s->tried && s->rare_ticks * 2 < s->cost_ticks)
+static bool can_step(const struct lc_budget_site *s) {
+    return s->detail == LC_DETAIL_FULL && !s->failed &&
+           (is_local(s) || (s->n_rare >= NEW_PATHS && s->rare_ticks * 2 > s->cost_ticks));
+}
+
+/* Does the thread know no other call path of the site than this one? */
+static bool is_only_path(const struct lc_thread *t, const struct lc_budget_site *site,
+                         const struct lc_path *path) {
+    for (int i = 0; i < LC_BUCKETS; i++)
+        for (const struct lc_entry *e = t->buckets[i]; e != NULL; e = e->next)
+            if (e->ra == site->ra && (uint32_t)e->fn_ctx == site->fn && !e->pass && e->path != path)
+                return false;
+    return true;
+}
+
+/* From now on calls are counted: those of several call paths together, at their caller. */
+static bool count_only(struct lc_thread *t, struct lc_budget_site *site, const struct lc_entry *e) {
+    struct lc_path *path = is_only_path(t, site, e->path) ? e->path : lc_path_of_caller(t, e);
+    struct lc_state_row *row = lc_row(t, path, 0);
+    if (row == t->void_row || row == t->spill_row)
         return false;
-    return s->detail == LC_DETAIL_FULL || caller_helps(s) ||
-           (s->detail < LC_DETAIL_COUNTED && (lc_fn_facts[s->fn].flags & LC_MPI_LOCAL));
+    site->row = row;
+    site->detail = LC_DETAIL_COUNTED;
+    t->counted_sites = t->budget_sites;
+    return true;
 }
 
-static bool next_step(struct lc_thread *t, struct lc_site *site, const struct lc_entry *e) {
-    uint32_t n_paths = 0;
-    bool done =
-        site->detail < LC_DETAIL_MERGED && lc_site_reduce(t, site, e, LC_DETAIL_MERGED, &n_paths);
-    if (!done && site->detail < LC_DETAIL_COUNTED && (lc_fn_facts[site->fn].flags & LC_MPI_LOCAL))
-        done = lc_site_reduce(t, site, e, LC_DETAIL_COUNTED, &n_paths);
-    if (!done && caller_helps(site))
-        done = lc_site_reduce(t, site, e, LC_DETAIL_CALLER, &n_paths);
-    site->tried = !done; /* nothing makes it cheaper, unless new paths come */
-    if (done) {
-        t->reduced = t->sites_known;
-        note_step(site, n_paths);
-    }
-    return done;
+static void next_step(struct lc_thread *t, struct lc_budget_site *site, const struct lc_entry *e) {
+    if (is_local(site))
+        site->failed = !count_only(t, site, e);
+    else if (t->callpath == LC_CALLPATH_UNWIND)
+        site->detail = LC_DETAIL_CALLER;
+    else
+        site->failed = true;
+    if (!site->failed)
+        note_step(site);
 }
 
 /* The sites that cost most, so many that what they cost is what is too much: each takes its step at
  * the next of its calls that is looked at, where its entry is at hand. */
 static void choose_sites(struct lc_thread *t, double too_much) {
-    struct lc_sites_reduced *all = t->sites_known;
+    struct lc_budget_sites *all = t->budget_sites;
     double sum = 0, chosen = 0;
-    for (uint32_t i = 0; i < LC_SITES_MOST; i++)
+    for (uint32_t i = 0; i < LC_BUDGET_SITES; i++)
         sum += (double)all->sites[i].cost_ticks;
     while (chosen < sum * too_much) {
-        struct lc_site *most = NULL;
-        for (uint32_t i = 0; i < LC_SITES_MOST; i++) {
-            struct lc_site *s = &all->sites[i];
+        struct lc_budget_site *most = NULL;
+        for (uint32_t i = 0; i < LC_BUDGET_SITES; i++) {
+            struct lc_budget_site *s = &all->sites[i];
             if (!s->due && can_step(s) && s->cost_ticks > 0 &&
                 (most == NULL || s->cost_ticks > most->cost_ticks))
                 most = s;
@@ -222,12 +276,12 @@ static void choose_sites(struct lc_thread *t, double too_much) {
 }
 
 /* A window is over. */
-static void judge_window(struct lc_thread *t, uint64_t now) {
-    struct lc_sites_reduced *all = t->sites_known;
+static void end_window(struct lc_thread *t, uint64_t now) {
+    struct lc_budget_sites *all = t->budget_sites;
     uint64_t since = now - t->window_ticks, late = cost_of(t) - t->window_cost;
     uint64_t sampling = t->counts.sampling_ticks - t->window_sampling;
     bool first = t->window_ticks == 0;
-    for (uint32_t i = 0; i < LC_SITES_MOST; i++)
+    for (uint32_t i = 0; i < LC_BUDGET_SITES; i++)
         all->sites[i].due = false;
     t->steps_due = false;
     /* what samples cost is no call site's: they become rarer (lc_budget_samples_rarer) */
@@ -236,14 +290,14 @@ static void judge_window(struct lc_thread *t, uint64_t now) {
     t->window_ticks = now;
     t->window_cost = cost_of(t);
     t->window_sampling = t->counts.sampling_ticks;
-    for (uint32_t i = 0; i < LC_SITES_MOST; i++) {
+    for (uint32_t i = 0; i < LC_BUDGET_SITES; i++) {
         all->sites[i].cost_ticks /= 2;
         all->sites[i].rare_ticks /= 2;
     }
 }
 
 static bool is_controlled(const struct lc_call *call) {
-    return budget.share > 0 && call->thread->sites_known != NULL && call->fn < LC_FN_COUNT &&
+    return budget.share > 0 && call->thread->budget_sites != NULL && call->fn < LC_FN_COUNT &&
            call->entry->ra != 0;
 }
 
@@ -251,12 +305,12 @@ static void control(struct lc_thread *t, uint64_t now) {
     if (budget.run_ticks == 0)
         measure_ticks();
     if (now - t->window_ticks >= budget.window_ticks)
-        judge_window(t, now);
+        end_window(t, now);
 }
 
 static void step_if_due(struct lc_call *call) {
     struct lc_thread *t = call->thread;
-    struct lc_site *site = lc_site_find(t->sites_known, call->fn, call->entry->ra);
+    struct lc_budget_site *site = lc_budget_find_site(t->budget_sites, call->fn, call->entry->ra);
     if (site == NULL || !site->due)
         return;
     site->due = false;

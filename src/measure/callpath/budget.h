@@ -8,31 +8,91 @@
  * whenever it happens: lc_path_counts.own_ticks.
  *
  * Budget: where the cost of a thread is above the budget of late, and near to it since its begin,
- * the call sites that cost most are measured with less detail (reduced.h): call paths merged, or
- * calls counted where that suffices, else the caller alone; and samples are taken less often where
- * it is they that cost. A run is taken to last LC_BUDGET_RUN_S at least, so that what a program
- * does at its start changes nothing. */
+ * its dearest call sites are measured with less detail, and samples are taken less often where it
+ * is they that cost. A run is taken to last LC_BUDGET_RUN_S at least, so that what a program does
+ * at its start changes nothing.
+ *
+ * Nouns
+ *   site     a return address and a function of MPI; per thread
+ *   counted  its calls are counted and not timed: their time belongs to the code around them. Only
+ *            of functions that neither the clocks nor requests need to know of (LC_MPI_LOCAL)
+ *   caller   of other functions, where unwinding new call paths is most of the cost: a path that is
+ *            not known is no longer unwound, its entry has "..." and the function that calls MPI */
 #ifndef LC_MEASURE_CALLPATH_BUDGET_H
 #define LC_MEASURE_CALLPATH_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "base/timer.h"
+#include "format/state.h"
 #include "measure/core/core.h"
-#include "measure/callpath/reduced.h"
 #include "measure/core/thread.h"
 
 enum { LC_SAMPLE_FIRST = 16, LC_SAMPLE_EVERY = 1024, LC_SAMPLE_GROUP = 8, LC_BUDGET_RUN_S = 1 };
+
+enum lc_detail { LC_DETAIL_FULL, LC_DETAIL_CALLER, LC_DETAIL_COUNTED };
 
 /* A step that was taken; of all threads. */
 struct lc_budget_step {
     uint64_t ra;
     uint32_t fn;
-    uint32_t detail;  /* enum lc_detail */
-    uint64_t n_paths; /* that were merged */
+    uint32_t detail; /* enum lc_detail */
 };
 enum { LC_BUDGET_STEPS = 128 };
+
+enum { LC_BUDGET_SITES = 256 }; /* a power of two; of one thread */
+
+struct lc_budget_site {
+    uint64_t ra; /* 0: empty */
+    uint32_t fn;
+    uint8_t detail;           /* enum lc_detail */
+    bool failed, due;         /* a step in vain; one at its next call that is looked at */
+    struct lc_state_row *row; /* where calls are counted; NULL: they are measured */
+    uint64_t n_counted;       /* calls */
+    uint64_t cost_ticks;      /* of late */
+    uint64_t rare_ticks;      /* of which unwinding */
+    uint32_t n_rare;          /* call paths that were new */
+};
+
+struct lc_budget_sites {
+    struct lc_budget_site sites[LC_BUDGET_SITES];
+    uint32_t n_sites;
+};
+
+/* NULL: not known. */
+static inline struct lc_budget_site *lc_budget_find_site(struct lc_budget_sites *all, uint32_t fn,
+                                                         uint64_t ra) {
+    uint32_t i = (uint32_t)(lc_hash_key(ra) >> 56) % LC_BUDGET_SITES;
+    for (; all->sites[i].ra != 0; i = (i + 1) % LC_BUDGET_SITES)
+        if (all->sites[i].ra == ra && all->sites[i].fn == fn)
+            return &all->sites[i];
+    return NULL;
+}
+
+/* Is the call of a site that is counted only? Then it is counted. */
+static inline bool lc_budget_counts(struct lc_thread *t, uint32_t fn, uint64_t ra) {
+    if (lc_likely(t->counted_sites == NULL))
+        return false;
+    struct lc_budget_site *site = lc_budget_find_site(t->counted_sites, fn, ra);
+    if (site == NULL || site->row == NULL)
+        return false;
+    site->n_counted++;
+    site->row->count++;
+    site->row->synced++; /* as other calls without bytes */
+    return true;
+}
+
+/* Is a call path of this site that is not known to be left out but for its caller? */
+bool lc_budget_caller_only(struct lc_thread *t, uint32_t fn, uint64_t ra);
+
+/* Calls of the thread that were only counted. */
+uint64_t lc_budget_counted(const struct lc_thread *t);
+/* A library went away: return addresses may come to mean something else. */
+void lc_budget_forget(struct lc_thread *t);
+/* Frees what the thread keeps of its call sites. */
+void lc_budget_free(struct lc_thread *t);
 
 /* Reads --max-overhead. Not wanted: the judge compares full paths, and a trace shows each call. */
 void lc_budget_init(bool wanted);

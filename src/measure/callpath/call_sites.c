@@ -38,7 +38,7 @@ void lc_sites_take(struct lc_thread *t, struct lc_entry *e, int slot) {
     uint64_t ticks = e->gap_ticks[slot];
     uint32_t at = e->gap_common[slot];
     e->gap_ticks[slot] = 0;
-    if (ticks == 0 || last == NULL || e->merged || last->merged)
+    if (ticks == 0 || last == NULL || e->cut || last->cut)
         return;
     while (at > 0 && e->items[at - 1].site == 0) /* a region: the function around it */
         at--;

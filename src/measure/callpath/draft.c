@@ -86,7 +86,6 @@ static void add_script(struct lc_draft *d, const struct lc_frame *f, const struc
     uint32_t node = lc_state_child(lc_draft_node(d, d->n_items), LC_RAW_SCRIPT, name, 0, 0, 0);
     if (node == LC_NONE)
         return;
-    d->places[d->n_items] = (struct lc_mark){0, 0};
     d->items[d->n_items++] = (struct lc_item){
         .activation = activation_of(f, outer),
         .site = f->script_line != 0 ? f->script_line : LC_SITE_UNKNOWN,
@@ -108,7 +107,6 @@ static void add_frame(struct lc_draft *d, const struct lc_frame *f, const struct
                                    start - bias, site);
     if (node == LC_NONE)
         return;
-    d->places[d->n_items] = place_of(f, outer);
     d->items[d->n_items++] = (struct lc_item){
         .activation = activation_of(f, outer),
         .site = m != NULL && site < LC_SITE_UNKNOWN ? (uint32_t)site : LC_SITE_UNKNOWN,
@@ -121,7 +119,6 @@ static void add_special(struct lc_draft *d, uint32_t kind, uint32_t ref, uint32_
     uint32_t node = lc_state_child(lc_draft_node(d, d->n_items), kind, ref, 0, 0, 0);
     if (node == LC_NONE)
         return;
-    d->places[d->n_items] = (struct lc_mark){0, 0};
     d->items[d->n_items++] =
         (struct lc_item){.activation = activation, .node = node, .region = region};
 }
@@ -249,6 +246,8 @@ void lc_draft_caller(struct lc_thread *t, struct lc_draft *d, uint64_t ra, uint6
     struct lc_frame f = {.ip = ra, .sp = frame + 16, .start = lc_walk_start(&d->walk, ra)};
     struct lc_frame outer = {.ip_slot = frame, .ip = f.start};
     pthread_mutex_lock(&lc_core.lock);
+    if (t->callpath == LC_CALLPATH_UNWIND) /* other call paths are whole */
+        add_special(d, LC_RAW_CUT, 0, LC_ACTIVATION_UNKNOWN, 0);
     for (uint32_t i = 0; i < t->n_regions; i++) {
         const struct lc_entry *e = t->regions[i].entry;
         const struct lc_item *last = &e->items[e->n_items - 1];
@@ -284,7 +283,6 @@ void lc_draft_region(struct lc_draft *d, uint32_t region, uint32_t serial) {
                                        name.address - bias, 0);
         if (node == LC_NONE)
             return;
-        d->places[d->n_items] = (struct lc_mark){0, 0};
         d->items[d->n_items++] = (struct lc_item){
             .activation = lc_activation(serial, 0), .node = node, .region = region + 1};
         return;

@@ -13,13 +13,10 @@ enum { LC_DRAFT_ITEMS = LC_ITEMS_MAX + LC_REGION_DEPTH + 2 };
 /* What is known of the path. */
 struct lc_draft {
     struct lc_item items[LC_DRAFT_ITEMS];
-    struct lc_mark places[LC_DRAFT_ITEMS]; /* of the items */
     uint32_t n_items;
     struct lc_check checks[3 * LC_FRAMES_CACHED];
     uint32_t n_checks;
     bool cacheable;
-    struct lc_mark marks[2]; /* of lc_site_merge: what the path is known by */
-    uint32_t n_marks;
     struct lc_frame frames[LC_FRAMES_MAX];
     struct lc_walk walk; /* kept from draft to draft */
 };
@@ -28,7 +25,8 @@ struct lc_draft {
 void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
 /* The same by libunwind alone; counts the frames that remembered rules find otherwise. */
 void lc_draft_judge(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
-/* The function around the return address alone, inside of the open regions. */
+/* The function around the return address alone, inside of the open regions; after "..." where
+ * other call paths are whole. */
 void lc_draft_caller(struct lc_thread *t, struct lc_draft *d, uint64_t ra, uint64_t frame);
 /* Adds the region that begins: one item more, or, where its address says so, the innermost frame.
  * With lc_core.lock held. */

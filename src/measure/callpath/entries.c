@@ -5,7 +5,7 @@
 #include "measure/callpath/entries.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/pool.h"
-#include "measure/callpath/reduced.h"
+#include "measure/callpath/budget.h"
 #include "measure/unwind/walk.h"
 #include "measure/core/thread.h"
 
@@ -75,7 +75,7 @@ static struct lc_entry *move(struct lc_pool *pool, struct lc_entry *old) {
 }
 
 static bool in_pool(const struct lc_thread *t, const struct lc_entry *e) {
-    return e != t->off_entry && e != t->start_entry && !e->transient && !e->merged;
+    return e != t->off_entry && e != t->start_entry && !e->transient;
 }
 
 static void move_pinned(struct lc_thread *t, struct lc_pool *fresh) {
@@ -99,7 +99,6 @@ static void forget_others(struct lc_thread *t) {
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (plain[i] != NULL)
             lc_entry_forget_others(plain[i]);
-    lc_sites_reduced_forget_others(t);
 }
 
 enum { SHARE_ALL = 65536 };
@@ -191,7 +190,7 @@ void lc_thread_paths_flush(struct lc_thread *t) {
     if (t->draft != NULL)
         lc_walk_forget(&((struct lc_draft *)t->draft)->walk);
     lc_sites_take_all(t);
-    lc_sites_reduced_forget(t);
+    lc_budget_forget(t);
     announce_move(t);
     move_all(t, lc_pool_capacity(t->pool), 0);
 }

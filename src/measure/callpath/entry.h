@@ -12,7 +12,6 @@
 #include "measure/unwind/unwind.h" /* struct lc_check */
 
 struct lc_loop;
-struct lc_site;
 struct lc_state_row;
 struct lc_thread;
 
@@ -58,7 +57,6 @@ struct lc_path {
     struct lc_row_ref *more; /* beyond LC_PATH_ROWS */
     void *clocks;            /* per path data of the hooks, NULL at first */
     void *trace;
-    uint32_t pass; /* by callpath/reduced.c */
 };
 
 struct lc_entry {
@@ -83,7 +81,7 @@ struct lc_entry {
     uint32_t serial;             /* unique per thread; context of what happens inside a region */
     bool pass;                   /* made by a language binding for itself: not the program's call */
     bool transient;              /* of a path that cannot be kept: overwritten soon */
-    bool merged;                 /* of a call site that is measured with less detail (reduced.h) */
+    bool cut;                    /* the budget left out all but the caller (budget.h) */
     bool used;                   /* by callpath/entries.c */
     struct lc_check checks[];
 };
@@ -97,10 +95,12 @@ static inline void lc_entry_forget_others(struct lc_entry *entry) {
     entry->previous[0] = entry->previous[1] = entry->follower = NULL;
 }
 
-/* The cold half of the look-up: searches, else unwinds and makes the entry; never NULL. site: of a
- * call site with less detail, else NULL. The thread's cache owns the entry. */
-struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra, uint64_t frame,
-                               struct lc_site *site);
+/* The cold half of the look-up: searches, else unwinds and makes the entry; never NULL. The
+ * thread's cache owns the entry. */
+struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra, uint64_t frame);
+/* The path of all calls from the place of this entry's: "..." and the function that calls MPI. The
+ * entry was made by this thread. */
+struct lc_path *lc_path_of_caller(struct lc_thread *t, const struct lc_entry *entry);
 /* Remembers in the entry how many leading activations it shares with the thread's last one, and the
  * row of the time between them. */
 void lc_entry_transition(struct lc_thread *t, struct lc_entry *entry);

@@ -49,7 +49,7 @@ lc_entry_find(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t frame) {
     for (e = t->buckets[lc_bucket(ra, frame)]; e != NULL; e = e->next)
         if (lc_entry_is(e, fn_ctx, ra, frame))
             return t->last->follower = e;
-    return lc_entry_cold(t, fn_ctx, ra, frame, NULL);
+    return lc_entry_cold(t, fn_ctx, ra, frame);
 }
 
 static inline struct lc_state_row *lc_row(struct lc_thread *t, struct lc_path *path, uint32_t key) {

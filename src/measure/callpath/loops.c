@@ -43,7 +43,7 @@ static bool ends_region(const struct lc_entry *entry) {
 /* Regions have no site of their own: the function around them counts. */
 struct lc_loop *lc_loop_of(const struct lc_thread *t, const struct lc_entry *entry,
                            uint32_t common) {
-    if (t->index != 0 || entry->merged || ends_region(entry))
+    if (t->index != 0 || entry->cut || ends_region(entry))
         return NULL;
     while (common > 0 && entry->items[common - 1].site == 0)
         common--;

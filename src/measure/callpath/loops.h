@@ -12,7 +12,7 @@
  * found. So of nested loops the outermost stays that repeats so often. Of the sites of one home the
  * first one stays, unless its visits come in bursts (a loop over neighbours). Known limits: a loop
  * in which the same event follows itself through the same functions cannot be told from one further
- * in; calls that are measured with less detail (reduced.h) are not seen.
+ * in; calls that are measured with less detail (budget.h) are not seen.
  *
  * Only the thread that made the first event of the process is watched, so nothing here is locked.
  * Cost: the test in lc_book_gap, and where a transition is a visit two stores; the first 4096

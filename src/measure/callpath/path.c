@@ -13,7 +13,6 @@
 #include "measure/callpath/path_watch.h"
 #include "measure/callpath/pool.h"
 #include "measure/callpath/python_stack.h"
-#include "measure/callpath/reduced.h"
 #include "measure/unwind/unwind.h"
 #include "measure/core/core_parts.h"
 #include "measure/core/state_write.h"
@@ -134,17 +133,42 @@ static uint32_t name_of(uint32_t fn) {
     return names[fn] - 1;
 }
 
+/* The node of a call of `fn` at the end of the draft's items. With lc_core.lock held. */
+static uint32_t node_of_draft(const struct lc_draft *d, uint32_t fn) {
+    uint32_t node = lc_draft_node(d, d->n_items);
+    if (fn < LC_FN_COUNT)
+        node = lc_state_child(node, LC_RAW_MPI, name_of(fn), 0, 0, 0);
+    if (lc_path_watch.node != NULL)
+        lc_path_watch.node(node);
+    return node;
+}
+
+static struct lc_path *path_of_node(struct lc_thread *t, uint32_t node, uint32_t fn) {
+    return node != LC_NONE ? path_get(t, node, fn < LC_FN_COUNT ? fn : LC_FN_COUNT)
+                           : t->lost_entry->path;
+}
+
+LC_COLD struct lc_path *lc_path_of_caller(struct lc_thread *t, const struct lc_entry *e) {
+    struct lc_draft *d = t->draft; /* which made the entry */
+    lc_draft_caller(t, d, e->ra, e->frame);
+    pthread_mutex_lock(&lc_core.lock);
+    uint32_t node = node_of_draft(d, (uint32_t)e->fn_ctx);
+    pthread_mutex_unlock(&lc_core.lock);
+    return path_of_node(t, node, (uint32_t)e->fn_ctx);
+}
+
 LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra,
-                                       uint64_t frame, struct lc_site *site) {
+                                       uint64_t frame) {
     if (t->draft == NULL && (t->draft = calloc(1, sizeof(struct lc_draft))) == NULL)
         return t->lost_entry;
     struct lc_draft *d = t->draft;
     t->cold = true;
     uint32_t fn = (uint32_t)fn_ctx;
     uint32_t serial = ++t->next_serial;
-    if (t->callpath == LC_CALLPATH_UNWIND)
+    bool cut = t->callpath == LC_CALLPATH_UNWIND && lc_budget_caller_only(t, fn, ra);
+    if (t->callpath == LC_CALLPATH_UNWIND && !cut)
         lc_draft_unwind(t, d, frame);
-    else if (t->callpath == LC_CALLPATH_CALLER)
+    else if (t->callpath != LC_CALLPATH_NONE)
         lc_draft_caller(t, d, ra, frame);
     else {
         d->n_items = d->n_checks = 0;
@@ -155,23 +179,14 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     pthread_mutex_lock(&lc_core.lock);
     if (region && !end)
         lc_draft_region(d, (fn - LC_FN_COUNT - 2) / 2, serial);
-    if (site != NULL)
-        lc_site_merge(site, d);
-    uint32_t node = lc_draft_node(d, d->n_items);
-    if (fn < LC_FN_COUNT)
-        node = lc_state_child(node, LC_RAW_MPI, name_of(fn), 0, 0, 0);
-    if (lc_path_watch.node != NULL)
-        lc_path_watch.node(node);
+    uint32_t node = node_of_draft(d, fn);
     lc_module_find(ra - 1); /* notes a binding that is seen for the first time */
     pthread_mutex_unlock(&lc_core.lock);
-    struct lc_entry *e = site != NULL ? lc_site_entry_new(t, site, d, fn_ctx, frame) : NULL;
-    d->cacheable = d->cacheable && site == NULL;
-    if (e == NULL)
-        e = lc_entry_new(t, d, fn_ctx, ra, frame);
+    struct lc_entry *e = lc_entry_new(t, d, fn_ctx, ra, frame);
+    e->cut = cut;
     e->serial = serial;
     e->pass = fn < LC_FN_COUNT && lc_binding_call(ra, lc_fn_names[fn]);
-    e->path = node != LC_NONE ? path_get(t, node, fn < LC_FN_COUNT ? fn : LC_FN_COUNT)
-                              : t->lost_entry->path;
+    e->path = path_of_node(t, node, fn);
     e->n_current = e->n_previous = e->n_items;
     if (region && !end)
         e->n_current =
@@ -195,7 +210,7 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
  * not compared. */
 LC_COLD void lc_entry_check(struct lc_thread *t, const struct lc_entry *e, uint64_t frame) {
     struct lc_draft *d = t->draft;
-    if (t->callpath != LC_CALLPATH_UNWIND || e == t->off_entry || d == NULL || e->merged)
+    if (t->callpath != LC_CALLPATH_UNWIND || e == t->off_entry || d == NULL || e->cut)
         return;
     lc_draft_judge(t, d, frame);
     t->counts.checked++;
@@ -277,7 +292,7 @@ static void free_paths(struct lc_thread *t) {
     free(t->spill_row);
     free(t->sites);
     t->sites = NULL;
-    lc_sites_reduced_free(t);
+    lc_budget_free(t);
     lc_entries_free(t);
     lc_python_thread_free(t);
     t->buckets = NULL;

@@ -18,7 +18,7 @@ struct lc_path;
 struct lc_python;
 struct lc_request;
 struct lc_sampler;
-struct lc_sites_reduced;
+struct lc_budget_sites;
 struct lc_state_chunk;
 struct lc_state_row;
 struct lc_state_thread;
@@ -51,7 +51,7 @@ struct lc_thread {
     bool in_callback;          /* the look-up is that of a call inside a callback */
     uint64_t outer_frame;      /* frame of the wrapper that is in progress */
     void *clocks;              /* per thread data of the hooks */
-    struct lc_sites_reduced *reduced; /* call sites measured with less detail; NULL: none */
+    struct lc_budget_sites *counted_sites; /* NULL: no call is only counted (budget.h) */
     int32_t until_sample; /* calls until what one costs is measured (callpath/budget.h) */
     const void *expected; /* fetched when the call returns: the hooks will read it */
     void *trace;
@@ -104,7 +104,7 @@ struct lc_thread {
     uint64_t interrupted_ticks; /* of own_ticks: the thread had no processor, as it seems */
     bool steps_due;             /* of call sites; until one window is over */
     uint32_t samples_rarer;     /* by the budget: so many times; 0 as 1 */
-    struct lc_sites_reduced *sites_known;
+    struct lc_budget_sites *budget_sites; /* NULL: none is known */
     struct lc_path_counts counts;
     bool ended;
 };

@@ -11,7 +11,6 @@
 #include "measure/callpath/budget.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/python_stack.h"
-#include "measure/callpath/reduced.h"
 #include "measure/callpath/region_names.h"
 #include "measure/core/thread.h"
 
@@ -119,11 +118,11 @@ static double calibrate_ns(void) {
 static double calibrate_counted_ns(void) {
     enum { CALLS = 2000 };
     struct lc_thread *t = lc_self;
-    if (t == NULL || t->reduced == NULL)
+    if (t == NULL || t->counted_sites == NULL)
         return 0;
     uint64_t begin = lc_ticks();
     for (volatile int i = 0; i < CALLS; i++)
-        if (lc_site_find(t->reduced, LC_FN_COUNT, (uint64_t)i + 1) != NULL)
+        if (lc_budget_find_site(t->counted_sites, LC_FN_COUNT, (uint64_t)i + 1) != NULL)
             break;
     return (double)(lc_ticks() - begin) * lc_timer.ns_per_tick / CALLS;
 }
@@ -145,7 +144,6 @@ static void fill_steps(struct lc_meta_rank *own) {
             own->steps[own->n_steps++] =
                 (struct lc_meta_step){.fn = steps[i].fn, .detail = steps[i].detail};
         own->steps[k].sites++;
-        own->steps[k].paths += steps[i].n_paths;
     }
 }
 
@@ -185,7 +183,7 @@ void lc_meta_rank_fill(struct lc_meta_rank *own) {
     for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
         lc_path_counts_add(&own->paths, &t->counts);
     for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
-        own->paths.counted += lc_sites_counted(t);
+        own->paths.counted += lc_budget_counted(t);
     for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
         if (t->samples_rarer > own->samples_rarer)
             own->samples_rarer = t->samples_rarer;
@@ -306,7 +304,6 @@ static uint32_t join_steps(const struct lc_meta_rank *all, int n, struct lc_meta
                 ranks[k] = 0;
             }
             joined[k].sites = step->sites > joined[k].sites ? step->sites : joined[k].sites;
-            joined[k].paths = step->paths > joined[k].paths ? step->paths : joined[k].paths;
             ranks[k]++;
         }
     return n_joined;
@@ -317,14 +314,10 @@ static void put_step_text(struct lc_strbuf *out, const struct lc_meta_step *step
     char text[256], sites[64];
     snprintf(sites, sizeof sites, "%llu call site%s of %s", (unsigned long long)step->sites,
              lc_plural((double)step->sites), name);
-    if (step->detail == LC_DETAIL_MERGED && step->paths <= step->sites)
-        snprintf(text, sizeof text, "%s: call paths are recognised by a smaller part of the stack",
+    if (step->detail == LC_DETAIL_CALLER)
+        snprintf(text, sizeof text,
+                 "%s: new call paths were not unwound, ... and the calling function stand for them",
                  sites);
-    else if (step->detail == LC_DETAIL_MERGED)
-        snprintf(text, sizeof text, "%s: %llu call paths were merged, ... stands where they differ",
-                 sites, (unsigned long long)step->paths);
-    else if (step->detail == LC_DETAIL_CALLER)
-        snprintf(text, sizeof text, "%s: call paths are cut to the calling function", sites);
     else
         snprintf(text, sizeof text,
                  "%s: calls were counted, not timed; their time is the calling function's", sites);
@@ -351,7 +344,7 @@ static void put_samples_rarer(struct lc_strbuf *out, const struct lc_meta_rank *
 /* The end of "overhead": the budget, and what was left out to stay within it. */
 static void put_budget(struct lc_strbuf *out, const struct lc_meta_rank *all, int n,
                        const struct lc_meta_rank *sum) {
-    static const char *const how[] = {"", "merged", "caller", "counted"};
+    static const char *const how[] = {"", "caller", "counted"};
     struct lc_meta_step steps[LC_META_STEPS];
     uint32_t ranks[LC_META_STEPS], n_steps = join_steps(all, n, steps, ranks);
     if (lc_budget_share() > 0)
@@ -369,8 +362,7 @@ static void put_budget(struct lc_strbuf *out, const struct lc_meta_rank *all, in
         lc_strbuf_printf(out, "%s{\"function\": \"%s\", \"how\": \"%s\", \"call_sites\": %llu",
                          k > 0 ? ", " : "", lc_fn_names[steps[k].fn], how[steps[k].detail],
                          (unsigned long long)steps[k].sites);
-        lc_strbuf_printf(out, ", \"call_paths\": %llu, \"ranks\": %u, \"text\": ",
-                         (unsigned long long)steps[k].paths, ranks[k]);
+        lc_strbuf_printf(out, ", \"ranks\": %u, \"text\": ", ranks[k]);
         put_step_text(out, &steps[k]);
         lc_strbuf_putc(out, '}');
     }

@@ -14,8 +14,7 @@ enum { LC_META_STEPS = 8 };
 /* Call sites of one function that were measured with less detail to stay within the budget. */
 struct lc_meta_step {
     uint32_t fn, detail; /* enum lc_fn, enum lc_detail */
-    uint64_t sites,
-        paths; /* of which call paths came together; calls where they are counted only */
+    uint64_t sites;
 };
 
 struct lc_meta_rank {

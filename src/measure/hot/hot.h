@@ -74,16 +74,14 @@ static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame
     if (lc_unlikely((mode & (LC_MODE_LIVE | LC_MODE_ON | LC_MODE_FLUSH | LC_MODE_CHECK)) !=
                     (LC_MODE_LIVE | LC_MODE_ON)))
         return lc_enter_cold(call, (uint64_t)ra, (uint64_t)frame);
-    struct lc_site *site = lc_site_of(t->reduced, fn, (uint64_t)ra);
-    if (lc_unlikely(lc_site_counts(site)))
+    if (lc_unlikely(lc_budget_counts(t, fn, (uint64_t)ra)))
         return false;
     call->thread = t;
     call->mode = mode;
     call->begin = lc_ticks();
     t->depth = 1;
     t->outer_frame = (uint64_t)frame;
-    call->entry = lc_unlikely(site != NULL) ? lc_site_entry(t, site, (uint64_t)frame)
-                                            : lc_entry_find(t, fn, (uint64_t)ra, (uint64_t)frame);
+    call->entry = lc_entry_find(t, fn, (uint64_t)ra, (uint64_t)frame);
     if (lc_unlikely(call->entry->pass)) { /* a call that a Fortran binding makes for itself */
         t->depth = 0;
         return false;

@@ -15,7 +15,7 @@
 #include "measure/callpath/entry.h"
 #include "measure/callpath/budget.h"
 #include "measure/callpath/call_sites.h"
-#include "measure/callpath/reduced.h"
+#include "measure/callpath/budget.h"
 #include "measure/samples/sampler.h"
 #include "measure/core/thread.h"
 #include "measure/trace/trace_window.h"
@@ -69,7 +69,7 @@ static void thread_gone(void *value) {
     pthread_mutex_lock(&lc_core.lock);
     t->state->end_ticks = call.begin;
     atomic_fetch_add_explicit(&lc_core.n_lost, t->spill_row->count, memory_order_relaxed);
-    t->counts.counted += lc_sites_counted(t);
+    t->counts.counted += lc_budget_counted(t);
     lc_path_counts_add(&lc_core.counts, &t->counts);
     struct lc_thread **at = &lc_core.threads;
     while (*at != NULL && *at != t)
