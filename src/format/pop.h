@@ -9,8 +9,7 @@
  *   T        latest end - earliest begin of the interval over all processes
  *
  * Invariant: max U <= max CP_p <= CP <= X <= T up to timer resolution, so every factor lies in
- * (0, 1]. Called by MPI_Finalize of the measurement library (rank 0) and by reports; needs no
- * library but base. */
+ * (0, 1]. */
 #ifndef LC_FORMAT_POP_H
 #define LC_FORMAT_POP_H
 

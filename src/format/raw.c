@@ -105,6 +105,7 @@ void lc_raw_free(struct lc_raw *raw) {
     free(raw->locations);
     free(raw->rows);
     free(raw->values);
+    free(raw->facts);
     free(raw->meta);
     free(raw->pop);
     struct raw_private *all = private_of(raw);

@@ -163,10 +163,10 @@ struct lc_raw {
     size_t n_rows, cap_rows;
     struct lc_raw_value *values;
     size_t n_values, cap_values;
-    /* JSON text of the library's part of meta (or NULL): written by hand, the library has no JSON
-     * code */
-    char *meta;
-    char *pop; /* JSON text of "pop" (or NULL) */
+    void *facts; /* what the library gathered about the run (format/facts.h); NULL: nothing */
+    size_t n_facts;
+    /* JSON texts of parents (run/facts_text.h), or NULL: the object "pop", and a part of "meta" */
+    char *meta, *pop;
 };
 
 /* An empty profile; lc_raw_free frees it. Errors: LC_ERR_NOMEM. What is added below is copied; its

@@ -1,7 +1,7 @@
 /* Raw profiles as bytes. A block: header, nodes, locations, rows, values (as in memory, native byte
- * order: blocks never leave the kind of machine that wrote them), then all strings, each ended by a
- * NUL; padded to 8 bytes, so that blocks of a mapped file are aligned. Every count is checked
- * against the length of the block before anything is allocated. */
+ * order: blocks never leave the kind of machine that wrote them), facts, then all strings, each
+ * ended by a NUL; padded to 8 bytes, so that blocks of a mapped file are aligned. Every count is
+ * checked against the length of the block before anything is allocated. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "format/raw_pack.h"
 
-static const char MAGIC[8] = "LCRAW01\n";
+static const char MAGIC[8] = "LCRAW02\n";
 
 struct header {
     char magic[8];
@@ -20,7 +20,7 @@ struct header {
     uint32_t has_texts;  /* bit 0: meta, bit 1: pop */
     uint64_t n_bytes;    /* of the whole block, padding included */
     uint64_t n_modules, n_names, n_nodes, n_locations, n_rows, n_values;
-    uint64_t n_text_bytes;
+    uint64_t n_text_bytes, n_fact_bytes;
 };
 
 static size_t text_bytes(const char *text) {
@@ -64,11 +64,12 @@ enum lc_err lc_raw_pack(const struct lc_raw *raw, int all, void **bytes, size_t 
         header.n_rows = raw->n_rows;
         header.n_values = raw->n_values;
         header.has_texts = (raw->meta != NULL ? 1u : 0u) | (raw->pop != NULL ? 2u : 0u);
+        header.n_fact_bytes = raw->n_facts;
     }
     size_t size = sizeof header + header.n_nodes * sizeof raw->nodes[0] +
                   header.n_locations * sizeof raw->locations[0] +
                   header.n_rows * sizeof raw->rows[0] + header.n_values * sizeof raw->values[0] +
-                  header.n_text_bytes;
+                  header.n_fact_bytes + header.n_text_bytes;
     size = (size + 7) & ~(size_t)7;
     header.n_bytes = size;
     unsigned char *block;
@@ -78,6 +79,7 @@ enum lc_err lc_raw_pack(const struct lc_raw *raw, int all, void **bytes, size_t 
     at = put(at, raw->locations, header.n_locations * sizeof raw->locations[0]);
     at = put(at, raw->rows, header.n_rows * sizeof raw->rows[0]);
     at = put(at, raw->values, header.n_values * sizeof raw->values[0]);
+    at = put(at, raw->facts, header.n_fact_bytes);
     for (size_t i = 0; i < raw->n_modules; i++) {
         at = put_text(at, raw->modules[i].path);
         at = put_text(at, raw->modules[i].build_id);
@@ -106,7 +108,7 @@ struct view {
     const struct lc_raw_location *locations;
     const struct lc_raw_row *rows;
     const struct lc_raw_value *values;
-    const char *texts;
+    const char *facts, *texts;
 };
 
 /* Takes `count` elements off the front of what is left; NULL if there are not as many. */
@@ -141,6 +143,8 @@ static enum lc_err view_block(struct view *view, const void *bytes, size_t n_byt
     if (view->rows != NULL)
         view->values = take(&at, &left, header->n_values, sizeof view->values[0]);
     if (view->values != NULL)
+        view->facts = take(&at, &left, header->n_fact_bytes, 1);
+    if (view->facts != NULL)
         view->texts = take(&at, &left, header->n_text_bytes, 1);
     if (view->texts == NULL)
         return damaged("its counts exceed its length");
@@ -196,9 +200,23 @@ static enum lc_err read_texts(struct lc_raw *raw, const struct view *view) {
     return LC_OK;
 }
 
+static enum lc_err read_facts(struct lc_raw *raw, const struct view *view) {
+    size_t n = (size_t)view->header->n_fact_bytes;
+    if (n == 0)
+        return LC_OK;
+    free(raw->facts); /* a later block may bring the final ones */
+    raw->facts = NULL;
+    raw->n_facts = 0;
+    LC_TRY(lc_alloc(&raw->facts, n, 1));
+    memcpy(raw->facts, view->facts, n);
+    raw->n_facts = n;
+    return LC_OK;
+}
+
 static enum lc_err read_definitions(struct lc_raw *raw, const struct view *view) {
     uint32_t id;
     LC_TRY(read_texts(raw, view));
+    LC_TRY(read_facts(raw, view));
     for (uint64_t i = 0; i < view->header->n_nodes; i++) {
         LC_TRY(lc_raw_add_node(raw, &view->nodes[i], &id));
         if (id != i)
@@ -349,7 +367,7 @@ void lc_raw_file_close(struct lc_raw_file *file) {
     free(file);
 }
 
-const struct lc_raw *lc_raw_file_defs(const struct lc_raw_file *file) {
+struct lc_raw *lc_raw_file_defs(const struct lc_raw_file *file) {
     return file->defs;
 }
 

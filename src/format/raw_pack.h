@@ -25,8 +25,9 @@ struct lc_raw_file;
 /* lc_raw_file_close closes it. Errors: LC_ERR_IO, LC_ERR_FORMAT, LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_raw_file_open(struct lc_raw_file **file, const char *path);
 void lc_raw_file_close(struct lc_raw_file *file); /* unmaps all that came from it; may be NULL */
-const struct lc_raw *lc_raw_file_defs(const struct lc_raw_file *file); /* rows and values: none */
-size_t lc_raw_file_parts(const struct lc_raw_file *file);              /* how many */
+/* Rows and values: none. Whoever opened the file may change the texts. */
+struct lc_raw *lc_raw_file_defs(const struct lc_raw_file *file);
+size_t lc_raw_file_parts(const struct lc_raw_file *file); /* how many */
 const struct lc_raw_row *lc_raw_file_rows(const struct lc_raw_file *file, size_t part,
                                           size_t *n_rows); /* in the mapping */
 const struct lc_raw_value *lc_raw_file_values(const struct lc_raw_file *file, size_t part,

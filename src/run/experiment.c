@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "format/rank_record.h"
+#include "run/facts_text.h"
 #include "run/profile_convert.h"
 #include "run/rundir.h"
 
@@ -299,6 +300,11 @@ static enum lc_err convert(const char *dir, const char *raw_path, bool whole, js
     bool several;
     struct lc_raw_file *raw;
     LC_TRY(lc_raw_file_open(&raw, raw_path));
+    enum lc_err err = lc_facts_make_texts(lc_raw_file_defs(raw));
+    if (err != LC_OK) {
+        lc_raw_file_close(raw);
+        return err;
+    }
     const struct lc_raw *defs = lc_raw_file_defs(raw);
     json_t *meta = collect_meta(dir, defs, override);
     json_int_t ranks = integer(meta, "ranks", 0);
@@ -313,7 +319,7 @@ static enum lc_err convert(const char *dir, const char *raw_path, bool whole, js
     join(cubex, dir, "profile.cubex");
     struct lc_conversion job = {
         .raw = raw, .path = cubex, .ranks = (int32_t)ranks, .hosts = {hosts, host}, .meta = meta};
-    enum lc_err err = lc_convert_profile(&job);
+    err = lc_convert_profile(&job);
     free(hosts);
     if (err == LC_OK)
         err = lc_experiment_write_json(dir, "meta.json", meta);

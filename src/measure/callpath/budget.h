@@ -26,13 +26,12 @@
 
 #include "base/hash.h"
 #include "base/timer.h"
+#include "format/facts.h" /* enum lc_detail */
 #include "format/state.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 
 enum { LC_SAMPLE_FIRST = 16, LC_SAMPLE_EVERY = 1024, LC_SAMPLE_GROUP = 8, LC_BUDGET_RUN_S = 1 };
-
-enum lc_detail { LC_DETAIL_FULL, LC_DETAIL_CALLER, LC_DETAIL_COUNTED };
 
 /* A step that was taken; of all threads. */
 struct lc_budget_step {

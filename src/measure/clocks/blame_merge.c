@@ -15,6 +15,7 @@
 #include "piggyback/blame.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
+#include "format/facts.h"
 
 enum { LC_BLAME_KEPT = 64, LC_BLAME_TAG = 0x4c33 };
 
@@ -111,7 +112,7 @@ static uint64_t certain_indirect(const struct lc_blame_row *row) {
 
 /* Both sums, so that one can see that they are equal. On rank 0 the table is that of all ranks. */
 static void put_costs(const struct lc_blame *costs, const struct lc_blame_row *top, int n,
-                      struct lc_strbuf *out) {
+                      struct lc_strbuf *facts) {
     enum { WAITS, REST, REST_INDIRECT, SUMS };
     uint64_t mine[SUMS] = {lc_clk.waited_ticks, lc_clk.cost_rest, lc_clk.cost_rest_indirect};
     uint64_t all[SUMS] = {0, 0, 0};
@@ -130,14 +131,14 @@ static void put_costs(const struct lc_blame *costs, const struct lc_blame_row *t
         indirect += certain_indirect(&top[i]);
     }
     uint64_t unknown = costs_all - known, unknown_indirect = passed - indirect;
-    lc_strbuf_printf(out,
-                     ", \"waiting_costs\": {\"waits_s\": %.9f, \"costs_s\": %.9f, \"direct_s\": "
-                     "%.9f, \"indirect_s\": %.9f, \"unknown_direct_s\": %.9f, "
-                     "\"unknown_indirect_s\": %.9f}",
-                     (double)all[WAITS] * s_per_tick, (double)costs_all * s_per_tick,
-                     (double)(known - indirect) * s_per_tick, (double)indirect * s_per_tick,
-                     (double)(unknown - unknown_indirect) * s_per_tick,
-                     (double)unknown_indirect * s_per_tick);
+    const struct lc_fact_waiting fact = {
+        .waits_s = (double)all[WAITS] * s_per_tick,
+        .costs_s = (double)costs_all * s_per_tick,
+        .direct_s = (double)(known - indirect) * s_per_tick,
+        .indirect_s = (double)indirect * s_per_tick,
+        .unknown_direct_s = (double)(unknown - unknown_indirect) * s_per_tick,
+        .unknown_indirect_s = (double)unknown_indirect * s_per_tick};
+    lc_facts_put(facts, LC_FACT_WAITING, &fact, sizeof fact);
 }
 
 static void book_blame(const struct lc_blame_row *top, int n) {
@@ -169,7 +170,7 @@ static void book_costs(const struct lc_blame_row *top, int n) {
     }
 }
 
-void lc_clk_merge_blame(struct lc_strbuf *meta) {
+void lc_clk_merge_blame(struct lc_strbuf *facts) {
     struct lc_blame *b = &lc_clk.blame, *other = malloc(sizeof *other),
                     *keyed = calloc(1, sizeof *keyed);
     struct lc_blame_row top[LC_BLAME_KEPT];
@@ -188,7 +189,7 @@ void lc_clk_merge_blame(struct lc_strbuf *meta) {
         add_up(&lc_clk.costs, other);
         n = share_top(&lc_clk.costs, top);
         book_costs(top, n);
-        put_costs(&lc_clk.costs, top, n, meta);
+        put_costs(&lc_clk.costs, top, n, facts);
     }
     free(other);
     free(keyed);

@@ -7,8 +7,8 @@
 struct lc_strbuf;
 
 /* Blame and costs. Collective; the rows that are kept go to the state of the ranks they name, the
- * sums of waits and costs to `meta` (rank 0; JSON, after a comma). */
-void lc_clk_merge_blame(struct lc_strbuf *meta);
+ * sums of waits and costs to the facts (rank 0). */
+void lc_clk_merge_blame(struct lc_strbuf *facts);
 
 /* Before the first of these: sums of the call sites are complete. */
 void lc_clk_sites_close(void);

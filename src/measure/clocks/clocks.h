@@ -30,6 +30,7 @@
 #include <stdio.h>
 
 #include "base/timer.h"
+#include "format/facts.h"
 #include "measure/clocks/call_state.h"
 #include "measure/core/core.h"
 #include "piggyback/area.h"
@@ -42,16 +43,6 @@ struct lc_freed_log;
 struct lc_ring_out;
 
 enum { LC_REPLY_SLOTS = 1024, LC_PENDING = 256, LC_INTERVALS_MAX = 4096 };
-
-/* Critical paths by scope and by what counts as their length: docs/definitions. */
-enum lc_clk_path {
-    LC_PATH_GLOBAL,      /* useful work, over all edges */
-    LC_PATH_PROCESS,     /* the same over edges inside of a process */
-    LC_PATH_THREAD,      /* useful work of a thread */
-    LC_PATH_OUTSIDE_MPI, /* time of the first thread of a process outside of MPI */
-    LC_PATH_OUTSIDE_OMP, /* time outside of OpenMP's runtime, over all edges */
-    LC_PATHS
-};
 
 struct lc_interval {     /* intervals.h */
     uint64_t begin, end; /* ticks */

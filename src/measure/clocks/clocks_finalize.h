@@ -1,4 +1,5 @@
-/* What the clocks give, merged over all ranks in MPI_Finalize; JSON texts on rank 0. */
+/* What the clocks give, merged over all ranks in MPI_Finalize; as facts (format/facts.h) on
+ * rank 0. */
 #ifndef LC_MEASURE_CLOCKS_CLOCKS_FINALIZE_H
 #define LC_MEASURE_CLOCKS_CLOCKS_FINALIZE_H
 
@@ -8,8 +9,7 @@
 
 struct lc_strbuf;
 
-/* NULL: not on rank 0, or nothing is known; kept for ever */
-const char *lc_clocks_pop_text(void);
-const char *lc_clocks_meta_text(void); /* members without braces */
+/* Empty: not on rank 0, or nothing is known; kept for ever. */
+const struct lc_strbuf *lc_clocks_facts(void);
 
 #endif

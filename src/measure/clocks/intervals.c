@@ -74,7 +74,7 @@ static void keep_items(struct lc_interval *v, struct lc_clk_thread *longest) {
 }
 
 /* Of one kind of path: the longest so far, and where it ends. */
-static void longer(struct lc_interval *v, enum lc_clk_path kind, double *longest, double length,
+static void longer(struct lc_interval *v, enum lc_path_scope kind, double *longest, double length,
                    const struct lc_clk_thread *k) {
     if (length <= *longest)
         return;

@@ -7,11 +7,10 @@
 
 struct lc_strbuf;
 
-/* Collective; adds `"by_rank": {"ranks": r, "block": b, "elapsed_s": [[..], ..], "waiting_s":
- * [[..], ..]}, ` on rank 0: means over blocks of b iterations, a list for every r ranks that follow
- * each other (the mean of those that have the iterations; null: none of them has). n values of this
- * rank, NULL: it has none; a value stands for `unit` iterations. */
+/* Collective; adds LC_FACT_FIELD on rank 0: means over blocks of iterations, a row for every few
+ * ranks that follow each other (sums over those that have the iterations, and their number). n
+ * values of this rank, NULL: it has none; a value stands for `unit` iterations. */
 void lc_iterations_put_ranks(const double *elapsed_s, const double *waiting_s, size_t n,
-                             size_t unit, struct lc_strbuf *out);
+                             size_t unit, struct lc_strbuf *facts);
 
 #endif

@@ -6,11 +6,12 @@
 
 #include "base/hash.h"
 #include "base/strbuf.h"
+#include "format/facts.h"
 #include "format/state.h"
 #include "measure/clocks/blame_merge.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/iteration_ranks.h"
-#include "measure/clocks/iteration_statistics.h"
+#include "measure/clocks/iteration_outliers.h"
 #include "measure/clocks/global_time.h"
 #include "measure/core/core.h"
 #include "measure/callpath/loops.h"
@@ -146,41 +147,36 @@ static void fill(const struct own_loop *own, const struct joined *joined,
     v->bounds[CHAIN_END] = (double)visits[joined->n * step].threads.outside_omp * seconds;
 }
 
-/* Returns the number of outliers, which go into `runs`. */
-static size_t put(const struct joined *joined, const struct values *v, size_t number,
-                  struct lc_strbuf *ranks, struct lc_iteration_run *runs, struct lc_strbuf *out) {
+/* On rank 0: the loop as a fact, with its outliers. */
+static void put(const struct joined *joined, const struct values *v, struct lc_fact_loop *loop,
+                struct lc_strbuf *facts) {
     size_t n = joined->n;
-    struct lc_iteration_values values = {.n = n,
-                                         .visits = joined->stride,
-                                         .elapsed_s = v->max_all + MAX_ELAPSED * n,
-                                         .chain_s = v->max_all + MAX_CHAIN * n,
-                                         .total_s = v->bounds_all[LONGEST],
-                                         .outside_omp_s =
-                                             v->bounds_all[CHAIN_END] - v->bounds_all[CHAIN_BEGIN],
-                                         .useful_s = v->sum_all + SUM_USEFUL * n,
-                                         .threads = v->sum_all + SUM_THREADS * n,
-                                         .process_s = v->sum_all + SUM_PROCESS * n};
-    unsigned long long iterations = (unsigned long long)joined->n * joined->stride;
-    lc_strbuf_printf(out,
-                     "{\"found_by\": \"recurring calls\", \"loop\": %zu, \"ranks\": %d, \"count\": "
-                     "%llu, \"kept\": %llu, \"start_s\": %.17g, \"elapsed_s\": %.17g, ",
-                     number, joined->ranks, iterations, iterations,
-                     v->bounds_all[RUN] - v->bounds_all[BEGIN],
-                     v->bounds_all[END] + v->bounds_all[BEGIN]);
-    double *most = malloc((joined->n + 1) * sizeof *most);
-    for (size_t i = 0; most != NULL && i < joined->n; i++)
+    double *most = malloc(n * sizeof *most);
+    int32_t *who = malloc(n * sizeof *who);
+    for (size_t i = 0; most != NULL && who != NULL && i < n; i++) {
         most[i] = (double)(v->most_all[i] >> RANK_BITS) * 1e-9;
-    int32_t *who = malloc((joined->n + 1) * sizeof *who);
-    for (size_t i = 0; who != NULL && i < joined->n; i++)
         who[i] = (int32_t)(v->most_all[i] & ((1u << RANK_BITS) - 1));
-    values.most_s = most;
-    values.who = who;
-    lc_strbuf_puts(out, lc_strbuf_ok(ranks) ? lc_strbuf_get(ranks) : "");
-    size_t n_runs = lc_iterations_describe(&values, runs, out);
+    }
+    if (most != NULL && who != NULL) {
+        loop->start_s = v->bounds_all[RUN] - v->bounds_all[BEGIN];
+        loop->elapsed_s = v->bounds_all[END] + v->bounds_all[BEGIN];
+        loop->total_s = v->bounds_all[LONGEST];
+        loop->outside_omp_s = v->bounds_all[CHAIN_END] - v->bounds_all[CHAIN_BEGIN];
+        lc_iterations_outliers(v->max_all + MAX_ELAPSED * n, who, n, loop);
+        const double *const columns[LC_LOOP_COLUMNS] = {
+            [LC_LOOP_ELAPSED] = v->max_all + MAX_ELAPSED * n,
+            [LC_LOOP_CHAIN] = v->max_all + MAX_CHAIN * n,
+            [LC_LOOP_USEFUL] = v->sum_all + SUM_USEFUL * n,
+            [LC_LOOP_THREADS] = v->sum_all + SUM_THREADS * n,
+            [LC_LOOP_PROCESS] = v->sum_all + SUM_PROCESS * n,
+            [LC_LOOP_MOST] = most};
+        size_t begin = lc_facts_begin(facts, LC_FACT_LOOP, loop, sizeof *loop);
+        for (size_t i = 0; i < LC_LOOP_COLUMNS; i++)
+            lc_strbuf_add(facts, (const char *)columns[i], n * sizeof *columns[i]);
+        lc_facts_end(facts, begin);
+    }
     free(most);
     free(who);
-    lc_strbuf_putc(out, '}');
-    return n_runs;
 }
 
 /* Mean ticks per kept visit that the code at a node took, in values [from, until) or, `outside`, in
@@ -232,29 +228,30 @@ static uint32_t slow_code(const struct own_loop *own, size_t n, size_t step,
 }
 
 /* Collective: ranks that were longest in slow iterations name the code. */
-static void name_slow(const struct own_loop *own, const struct joined *joined, size_t number,
-                      struct lc_iteration_run runs[LC_ITERATION_OUTLIERS], size_t n) {
-    uint64_t told = n;
-    lc_real.Bcast(&told, 1, MPI_UINT64_T, 0, lc_core.comm);
-    lc_real.Bcast(runs, (int)(told * sizeof *runs), MPI_BYTE, 0, lc_core.comm);
-    for (size_t i = 0; own != NULL && i < told; i++) {
+static void name_slow(const struct own_loop *own, const struct joined *joined,
+                      struct lc_fact_loop *loop) {
+    lc_real.Bcast(&loop->n_runs, 1, MPI_UINT64_T, 0, lc_core.comm);
+    lc_real.Bcast(loop->runs, (int)(loop->n_runs * sizeof *loop->runs), MPI_BYTE, 0, lc_core.comm);
+    for (size_t i = 0; own != NULL && i < loop->n_runs; i++) {
+        const struct lc_iteration_run *run = &loop->runs[i];
         uint32_t node =
-            runs[i].rank == lc_core.rank
-                ? slow_code(own, joined->n, (size_t)(joined->stride / own->loop->stride), &runs[i])
+            run->rank == lc_core.rank
+                ? slow_code(own, joined->n, (size_t)(joined->stride / own->loop->stride), run)
                 : LC_NONE;
         if (node != LC_NONE)
-            lc_clk_book_node(node, 0, LC_STATE_WAIT_SLOW, number * LC_ITERATION_OUTLIERS + i, 0);
+            lc_clk_book_node(node, 0, LC_STATE_WAIT_SLOW, loop->number * LC_ITERATION_OUTLIERS + i,
+                             0);
     }
 }
 
 /* Collective. */
 static void join(const struct own_loop *own, const struct lc_offset_ends *c, size_t number,
-                 struct lc_strbuf *out) {
+                 struct lc_strbuf *facts) {
     struct joined joined = {0};
     struct values v = {0};
-    struct lc_iteration_run runs[LC_ITERATION_OUTLIERS];
-    size_t n_runs = 0;
     agree(own, &joined);
+    struct lc_fact_loop loop = {
+        .number = number, .n = joined.n, .stride = joined.stride, .ranks = joined.ranks};
     int ok = joined.n + 1 >= LC_LOOP_LEAST && allocate(&v, joined.n), all_ok = 0;
     lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
     if (all_ok && v.sum != NULL && v.most != NULL) {
@@ -265,28 +262,23 @@ static void join(const struct own_loop *own, const struct lc_offset_ends *c, siz
                        lc_core.comm);
         lc_real.Reduce(v.most, v.most_all, (int)joined.n, MPI_UINT64_T, MPI_MAX, 0, lc_core.comm);
         lc_real.Reduce(v.bounds, v.bounds_all, N_BOUNDS, MPI_DOUBLE, MPI_MAX, 0, lc_core.comm);
-        struct lc_strbuf ranks = {0};
         lc_iterations_put_ranks(own != NULL ? v.max + MAX_ELAPSED * joined.n : NULL, v.waiting,
-                                joined.n, (size_t)joined.stride, &ranks);
+                                joined.n, (size_t)joined.stride, facts);
         if (own != NULL && joined.holder == lc_core.rank)
             lc_clk_book_node(own->loop->home, 0, LC_STATE_WAIT_LOOP, number, 0);
-        if (lc_core.rank == 0) {
-            lc_strbuf_puts(out, number > 0 ? ", " : "");
-            n_runs = put(&joined, &v, number, &ranks, runs, out);
-        }
-        name_slow(own, &joined, number, runs, n_runs);
-        lc_strbuf_free(&ranks);
+        if (lc_core.rank == 0)
+            put(&joined, &v, &loop, facts);
+        name_slow(own, &joined, &loop);
     }
     free(v.sum);
     free(v.most);
 }
 
 /* Ranks need not have the same loops: the largest key that is left is next. */
-void lc_clk_iterations_put(const struct lc_offset_ends *c, struct lc_strbuf *out) {
+void lc_clk_iterations_put(const struct lc_offset_ends *c, struct lc_strbuf *facts) {
     struct own_loop own[LC_LOOPS];
     size_t n = list_own(own), number = 0;
     uint64_t below = UINT64_MAX;
-    lc_strbuf_puts(out, ", \"iterations\": [");
     for (size_t k = 0; k < 2 * LC_LOOPS; k++) {
         const struct own_loop *mine = NULL;
         for (size_t i = 0; i < n; i++)
@@ -296,12 +288,11 @@ void lc_clk_iterations_put(const struct lc_offset_ends *c, struct lc_strbuf *out
         lc_real.Allreduce(&key, &next, 1, MPI_UINT64_T, MPI_MAX, lc_core.comm);
         if (next == 0)
             break;
-        size_t length = out->length;
-        join(mine != NULL && mine->key == next ? mine : NULL, c, number, out);
-        int grew = out->length > length;
+        size_t length = facts->length;
+        join(mine != NULL && mine->key == next ? mine : NULL, c, number, facts);
+        int grew = facts->length > length;
         lc_real.Bcast(&grew, 1, MPI_INT, 0, lc_core.comm);
         number += (size_t)grew;
         below = next;
     }
-    lc_strbuf_putc(out, ']');
 }

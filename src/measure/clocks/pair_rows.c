@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/strbuf.h"
+#include "format/facts.h"
 #include "measure/clocks/clocks.h"
 #include "measure/core/core.h"
 #include "piggyback/pairs.h"
@@ -40,24 +41,25 @@ static void fill(struct row *rows, uint32_t room, double left[N_LEFT]) {
 }
 
 static void put(const struct row *rows, uint32_t room, const double left[N_LEFT],
-                struct lc_strbuf *out) {
-    bool any = false;
-    lc_strbuf_puts(out, ", \"pairs\": {\"rows\": [");
+                struct lc_strbuf *facts) {
+    const struct lc_fact_pairs fact = {.pairs = left[LEFT_PAIRS],
+                                       .waiting_s = left[LEFT_S],
+                                       .messages = left[LEFT_MESSAGES],
+                                       .bytes = left[LEFT_BYTES]};
+    size_t begin = lc_facts_begin(facts, LC_FACT_PAIRS, &fact, sizeof fact);
     for (size_t i = 0; i < (size_t)room * (size_t)lc_core.size; i++) {
-        const struct row *row = &rows[i];
-        if (!(row->waiting_s > 0) && !(row->messages > 0))
-            continue;
-        lc_strbuf_printf(out, "%s[%zu, %.0f, %.9g, %.0f, %.0f]", any ? ", " : "", i / room, row->to,
-                         row->waiting_s, row->messages, row->bytes);
-        any = true;
+        const struct lc_fact_pair pair = {.from = (double)(i / room),
+                                          .to = rows[i].to,
+                                          .waiting_s = rows[i].waiting_s,
+                                          .messages = rows[i].messages,
+                                          .bytes = rows[i].bytes};
+        if (pair.waiting_s > 0 || pair.messages > 0)
+            lc_strbuf_add(facts, (const char *)&pair, sizeof pair);
     }
-    lc_strbuf_printf(out,
-                     "], \"left_out\": {\"pairs\": %.0f, \"waiting_s\": %.9g, \"messages\": %.0f, "
-                     "\"bytes\": %.0f}}",
-                     left[LEFT_PAIRS], left[LEFT_S], left[LEFT_MESSAGES], left[LEFT_BYTES]);
+    lc_facts_end(facts, begin);
 }
 
-void lc_clk_pairs_put(struct lc_strbuf *out) {
+void lc_clk_pairs_put(struct lc_strbuf *facts) {
     uint32_t n = (uint32_t)lc_core.size, room = MOST_ROWS / n, most = 0;
     double left[N_LEFT] = {0}, left_all[N_LEFT] = {0};
     lc_real.Allreduce(&lc_clk.pairs.n, &most, 1, MPI_UINT32_T, MPI_MAX, lc_core.comm);
@@ -73,7 +75,7 @@ void lc_clk_pairs_put(struct lc_strbuf *out) {
         lc_real.Gather(rows, doubles, MPI_DOUBLE, all, doubles, MPI_DOUBLE, 0, lc_core.comm);
         lc_real.Reduce(left, left_all, N_LEFT, MPI_DOUBLE, MPI_SUM, 0, lc_core.comm);
         if (all != NULL)
-            put(all, room, left_all, out);
+            put(all, room, left_all, facts);
     }
     free(rows);
     free(all);

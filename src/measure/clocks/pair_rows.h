@@ -4,8 +4,8 @@
 
 struct lc_strbuf;
 
-/* Collective; adds `, "pairs": {"rows": [[from, to, waiting_s, messages, bytes], ..], "left_out":
- * {..}}` on rank 0. run/profile_convert.c makes a member of the result of it. */
-void lc_clk_pairs_put(struct lc_strbuf *out);
+/* Collective; adds LC_FACT_PAIRS on rank 0: the heaviest pairs of each rank, and what is left out.
+ */
+void lc_clk_pairs_put(struct lc_strbuf *facts);
 
 #endif

@@ -13,24 +13,22 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "format/facts.h"
 #include "format/omp_construct.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/iteration_ranks.h"
-#include "measure/clocks/iteration_statistics.h"
 #include "measure/clocks/phases.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/region_names.h"
 #include "measure/core/thread.h"
-#include "format/pop.h"
 #include "measure/clocks/global_time.h"
 
-enum { LC_PHASE_NAMES = 64, LC_PHASE_KEPT = 65536, LC_PHASE_TEXT = 256 };
+enum { LC_PHASE_NAMES = 64, LC_PHASE_KEPT = 65536 };
 
 struct lc_iteration { /* ticks */
     uint64_t begin, end, useful_sum, useful_max, chain, waited;
@@ -209,132 +207,34 @@ void lc_clk_phase_interval(bool on, uint64_t now, uint32_t region) {
         end(now);
 }
 
-/* ---- reduction over all ranks, and the text */
-
-enum {
-    MAX_BEGIN, /* negative: the earliest */
-    MAX_END,
-    MAX_USEFUL,
-    MAX_CHAIN,
-    MAX_PROCESS,
-    MAX_TASK,
-    MAX_OUTSIDE,
-    MAX_OUTSIDE_BEFORE,
-    MAX_THREADS,
-    N_MAX
-};
-enum { SUM_THREADS, SUM_USEFUL, SUM_PROCESS, N_SUM };
-
-struct phase_text {
-    double begin;
-    struct lc_strbuf text;
-};
-
-static void one(const double *max, const double *sum, struct lc_pop_sums *s) {
-    double chain = max[MAX_CHAIN], elapsed = max[MAX_END] + max[MAX_BEGIN];
-    double outside = max[MAX_OUTSIDE] - max[MAX_OUTSIDE_BEFORE];
-    *s = (struct lc_pop_sums){.n_threads = sum[SUM_THREADS],
-                              .useful_sum = sum[SUM_USEFUL],
-                              .useful_max = max[MAX_USEFUL],
-                              .process_max_sum = sum[SUM_PROCESS],
-                              .process_chain_max = max[MAX_PROCESS],
-                              .critical_path = chain,
-                              .outside_omp_max = fmax(chain, fmin(outside, elapsed)),
-                              .elapsed = elapsed,
-                              .task_critical_path =
-                                  max[MAX_TASK] > 0 ? fmin(max[MAX_TASK], chain) : chain,
-                              .threads = max[MAX_THREADS] > 1,
-                              .tasks = max[MAX_TASK] > 0 && lc_core.size == 1};
-}
-
-static void add(struct lc_pop_sums *total, const struct lc_pop_sums *s) {
-    if (s->n_threads > total->n_threads)
-        total->n_threads = s->n_threads;
-    total->useful_sum += s->useful_sum;
-    total->useful_max += s->useful_max;
-    total->process_max_sum += s->process_max_sum;
-    total->process_chain_max += s->process_chain_max;
-    total->critical_path += s->critical_path;
-    total->outside_omp_max += s->outside_omp_max;
-    total->task_critical_path += s->task_critical_path;
-    total->elapsed += s->elapsed;
-    total->threads |= s->threads;
-    total->tasks |= s->tasks;
-}
-
-static void put_phase(struct phase_text *phase, const char *name, uint64_t count, size_t n,
-                      const double *max, const double *sum, struct lc_strbuf *ranks) {
-    struct lc_pop_sums total = {0}, s;
-    struct lc_pop pop;
-    double *efficiency = malloc(2 * n * sizeof *efficiency);
-    if (efficiency == NULL)
-        return;
-    double *elapsed = efficiency + n, at_least_s[LC_POP_CURVE] = {0};
-    for (size_t i = 0; i < n; i++) {
-        one(max + i * N_MAX, sum + i * N_SUM, &s);
-        add(&total, &s);
-        lc_pop_compute(&s, &pop);
-        lc_pop_curve_add(&pop, at_least_s);
-        efficiency[i] = pop.all.parallel_efficiency;
-        elapsed[i] = s.elapsed;
-    }
-    if (lc_pop_compute(&total, &pop)) {
-        struct lc_strbuf *out = &phase->text;
-        phase->begin = -max[MAX_BEGIN];
-        lc_strbuf_puts(out, "{\"name\": ");
-        lc_json_put(out, name);
-        lc_strbuf_printf(
-            out,
-            ", \"count\": %llu, \"kept\": %zu, \"elapsed_s\": %.17g, \"critical_path_s\": %.17g, "
-            "\"task_critical_path_s\": %.17g",
-            (unsigned long long)count, n, total.elapsed, total.critical_path,
-            total.task_critical_path);
-        if (pop.task_work_s > 0)
-            lc_pop_curve_json(pop.task_work_s, at_least_s, out);
-        lc_strbuf_puts(out, ", ");
-        lc_pop_factors_json("factors", &pop.all, out);
-        lc_strbuf_puts(out, ", ");
-        lc_pop_factors_json("mpi", &pop.mpi, out);
-        lc_strbuf_puts(out, ", ");
-        lc_pop_factors_json("omp", &pop.omp, out);
-        lc_strbuf_puts(out, ", ");
-        lc_strbuf_puts(out, lc_strbuf_ok(ranks) ? lc_strbuf_get(ranks) : "");
-        lc_iterations_put_each(out, elapsed, n, 1);
-        lc_strbuf_puts(out, "\"iterations\": {");
-        lc_iterations_put(out, "parallel_efficiency", efficiency, n, 1, 1);
-        lc_strbuf_puts(out, ", ");
-        lc_iterations_put(out, "elapsed_s", elapsed, n, 1, -1);
-        lc_strbuf_puts(out, "}}");
-    }
-    free(efficiency);
-}
+/* ---- reduction over all ranks */
 
 /* This rank's share of the first n iterations of p (NULL: it has none). */
 static void fill(const struct lc_phase_name *p, size_t n, const struct lc_offset_ends *c,
                  double *max, double *sum) {
     double s = lc_clk.ns_per_tick * 1e-9;
-    for (size_t i = 0; i < n * N_MAX; i++)
+    for (size_t i = 0; i < n * LC_PHASE_MAXIMA; i++)
         max[i] = -INFINITY;
     for (size_t i = 0; p != NULL && i < p->n && i < n; i++) {
         const struct lc_iteration *it = &p->list[i];
-        double *m = max + i * N_MAX;
-        m[MAX_BEGIN] = -lc_clk_global_s(c, it->begin);
-        m[MAX_END] = lc_clk_global_s(c, it->end);
-        m[MAX_USEFUL] = (double)it->useful_max * s;
-        m[MAX_CHAIN] = (double)it->chain * s;
-        m[MAX_PROCESS] = (double)it->process_chain * s;
-        m[MAX_TASK] = (double)it->task_chain * s;
-        m[MAX_OUTSIDE] = (double)it->outside * s;
-        m[MAX_OUTSIDE_BEFORE] = (double)it->outside_before * s;
-        m[MAX_THREADS] = it->threads;
-        sum[i * N_SUM + SUM_THREADS] = it->threads;
-        sum[i * N_SUM + SUM_USEFUL] = (double)it->useful_sum * s;
-        sum[i * N_SUM + SUM_PROCESS] = (double)it->useful_max * s * it->threads;
+        double *m = max + i * LC_PHASE_MAXIMA;
+        m[LC_PHASE_BEGIN] = -lc_clk_global_s(c, it->begin);
+        m[LC_PHASE_END] = lc_clk_global_s(c, it->end);
+        m[LC_PHASE_USEFUL] = (double)it->useful_max * s;
+        m[LC_PHASE_CHAIN] = (double)it->chain * s;
+        m[LC_PHASE_PROCESS] = (double)it->process_chain * s;
+        m[LC_PHASE_TASK] = (double)it->task_chain * s;
+        m[LC_PHASE_OUTSIDE] = (double)it->outside * s;
+        m[LC_PHASE_OUTSIDE_BEFORE] = (double)it->outside_before * s;
+        m[LC_PHASE_THREADS] = it->threads;
+        sum[i * LC_PHASE_SUMS + LC_PHASE_SUM_THREADS] = it->threads;
+        sum[i * LC_PHASE_SUMS + LC_PHASE_SUM_USEFUL] = (double)it->useful_sum * s;
+        sum[i * LC_PHASE_SUMS + LC_PHASE_SUM_PROCESS] = (double)it->useful_max * s * it->threads;
     }
 }
 
 /* Collective: the first n iterations of each rank that has as many. */
-static void put_ranks(const struct lc_phase_name *p, size_t n, struct lc_strbuf *out) {
+static void put_ranks(const struct lc_phase_name *p, size_t n, struct lc_strbuf *facts) {
     double *elapsed = calloc(2 * n + 1, sizeof *elapsed), seconds = lc_clk.ns_per_tick * 1e-9;
     double *waiting = elapsed != NULL ? elapsed + n : NULL;
     bool has = elapsed != NULL && p != NULL && p->n >= n;
@@ -342,50 +242,50 @@ static void put_ranks(const struct lc_phase_name *p, size_t n, struct lc_strbuf 
         elapsed[i] = (double)(p->list[i].end - p->list[i].begin) * seconds;
         waiting[i] = (double)p->list[i].waited * seconds;
     }
-    lc_iterations_put_ranks(has ? elapsed : NULL, waiting, n, 1, out);
+    lc_iterations_put_ranks(has ? elapsed : NULL, waiting, n, 1, facts);
     free(elapsed);
 }
 
 /* Collective. */
 static void reduce_phase(const struct lc_phase_name *p, const struct lc_offset_ends *c,
-                         struct phase_text *phase) {
+                         struct lc_strbuf *facts) {
     uint64_t mine[2] = {p != NULL ? p->n : 0, p != NULL ? p->count : 0}, all[2];
-    char text[LC_PHASE_TEXT] = "";
+    struct lc_fact_phase fact = {.one_rank = lc_core.size == 1};
     int who = p != NULL ? lc_core.rank : lc_core.size, first = 0;
     lc_real.Allreduce(mine, all, 2, MPI_UINT64_T, MPI_MAX, lc_core.comm);
     lc_real.Allreduce(&who, &first, 1, MPI_INT, MPI_MIN, lc_core.comm);
     if (p != NULL)
-        strncpy(text, p->text, sizeof text - 1);
-    lc_real.Bcast(text, sizeof text, MPI_CHAR, first, lc_core.comm);
+        strncpy(fact.name, p->text, sizeof fact.name - 1);
+    lc_real.Bcast(fact.name, sizeof fact.name, MPI_CHAR, first, lc_core.comm);
     size_t n = (size_t)all[0];
-    double *max = calloc(2 * n * N_MAX + 1, sizeof *max),
-           *sum = calloc(2 * n * N_SUM + 1, sizeof *sum);
+    fact.n = n;
+    fact.count = all[1];
+    double *max = calloc(2 * n * LC_PHASE_MAXIMA + 1, sizeof *max),
+           *sum = calloc(2 * n * LC_PHASE_SUMS + 1, sizeof *sum);
     int ok = max != NULL && sum != NULL, all_ok = 0;
     lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
     if (all_ok && max != NULL && sum != NULL && n > 0) {
         fill(p, n, c, max, sum);
-        lc_real.Reduce(max, max + n * N_MAX, (int)(n * N_MAX), MPI_DOUBLE, MPI_MAX, 0,
-                       lc_core.comm);
-        lc_real.Reduce(sum, sum + n * N_SUM, (int)(n * N_SUM), MPI_DOUBLE, MPI_SUM, 0,
-                       lc_core.comm);
-        struct lc_strbuf ranks = {0};
-        put_ranks(p, n, &ranks);
-        if (lc_core.rank == 0)
-            put_phase(phase, text, all[1], n, max + n * N_MAX, sum + n * N_SUM, &ranks);
-        lc_strbuf_free(&ranks);
+        lc_real.Reduce(max, max + n * LC_PHASE_MAXIMA, (int)(n * LC_PHASE_MAXIMA), MPI_DOUBLE,
+                       MPI_MAX, 0, lc_core.comm);
+        lc_real.Reduce(sum, sum + n * LC_PHASE_SUMS, (int)(n * LC_PHASE_SUMS), MPI_DOUBLE, MPI_SUM,
+                       0, lc_core.comm);
+        put_ranks(p, n, facts);
+        if (lc_core.rank == 0) {
+            size_t begin = lc_facts_begin(facts, LC_FACT_PHASE, &fact, sizeof fact);
+            lc_strbuf_add(facts, (const char *)(max + n * LC_PHASE_MAXIMA),
+                          n * LC_PHASE_MAXIMA * sizeof *max);
+            lc_strbuf_add(facts, (const char *)(sum + n * LC_PHASE_SUMS),
+                          n * LC_PHASE_SUMS * sizeof *sum);
+            lc_facts_end(facts, begin);
+        }
     }
     free(max);
     free(sum);
 }
 
-static int by_begin(const void *a, const void *b) {
-    double x = ((const struct phase_text *)a)->begin, y = ((const struct phase_text *)b)->begin;
-    return (x > y) - (x < y);
-}
-
 /* Ranks need not know the same names: the largest key that is left is next. */
-void lc_clk_phases_put(const struct lc_offset_ends *c, struct lc_strbuf *out) {
-    struct phase_text phases[LC_PHASE_NAMES] = {{0}};
+void lc_clk_phases_put(const struct lc_offset_ends *c, struct lc_strbuf *facts) {
     size_t n = 0;
     uint64_t below = UINT64_MAX;
     for (;;) {
@@ -397,19 +297,8 @@ void lc_clk_phases_put(const struct lc_offset_ends *c, struct lc_strbuf *out) {
         lc_real.Allreduce(&mine, &next, 1, MPI_UINT64_T, MPI_MAX, lc_core.comm);
         if (next == 0 || n == LC_PHASE_NAMES)
             break;
-        reduce_phase(p != NULL && p->key == next ? p : NULL, c, &phases[n++]);
+        reduce_phase(p != NULL && p->key == next ? p : NULL, c, facts);
+        n++;
         below = next;
     }
-    qsort(phases, n, sizeof *phases, by_begin);
-    bool any = false;
-    for (size_t i = 0; i < n; i++) {
-        if (phases[i].text.length > 0 && lc_strbuf_ok(&phases[i].text)) {
-            lc_strbuf_puts(out, any ? ", " : ", \"phases\": [");
-            lc_strbuf_puts(out, phases[i].text.text);
-            any = true;
-        }
-        lc_strbuf_free(&phases[i].text);
-    }
-    if (any)
-        lc_strbuf_putc(out, ']');
 }

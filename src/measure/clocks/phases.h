@@ -27,7 +27,7 @@ uint32_t lc_clk_open_region(void);
 /* A thread sees the change of phase at its next event. */
 void lc_clk_phase_catch_up(struct lc_clk_thread *k);
 
-/* Collective; adds `, "phases": [..]` on rank 0. */
-void lc_clk_phases_put(const struct lc_offset_ends *c, struct lc_strbuf *out);
+/* Collective; adds facts on rank 0: LC_FACT_FIELD, LC_FACT_PHASE. */
+void lc_clk_phases_put(const struct lc_offset_ends *c, struct lc_strbuf *facts);
 
 #endif

@@ -1,18 +1,9 @@
 #include "measure/clocks/scoped_paths.h"
 
 #include "base/strbuf.h"
+#include "format/facts.h"
 #include "measure/clocks/clocks.h"
 #include "measure/core/core.h"
-
-static const struct {
-    const char *scope, *counts;
-} kinds[LC_PATHS] = {
-    [LC_PATH_GLOBAL] = {"global", "useful"},
-    [LC_PATH_PROCESS] = {"process", "useful"},
-    [LC_PATH_THREAD] = {"thread", "useful"},
-    [LC_PATH_OUTSIDE_MPI] = {"process", "outside MPI"},
-    [LC_PATH_OUTSIDE_OMP] = {"global", "outside OpenMP"},
-};
 
 struct end { /* MPI_DOUBLE_INT */
     double seconds;
@@ -55,21 +46,15 @@ static void add_interval(const struct lc_interval *v, struct path paths[LC_PATHS
     }
 }
 
-void lc_clk_paths_put(uint32_t n, struct lc_strbuf *out) {
+void lc_clk_paths_put(uint32_t n, struct lc_strbuf *facts) {
     struct path paths[LC_PATHS] = {{0}};
     for (uint32_t k = 0; k < n; k++)
         add_interval(k < lc_clk.n_intervals && k < lc_clk.cap_intervals ? &lc_clk.intervals[k]
                                                                         : NULL,
                      paths);
-    lc_strbuf_puts(out, ", \"paths\": [");
-    for (size_t i = 0; i < LC_PATHS; i++) {
-        lc_strbuf_printf(out, "%s{\"scope\": \"%s\", \"counts\": \"%s\", \"length_s\": %.17g, ",
-                         i > 0 ? ", " : "", kinds[i].scope, kinds[i].counts, paths[i].seconds);
-        lc_strbuf_printf(out, "\"rank\": %d, \"thread\": ", paths[i].longest.rank);
-        if (paths[i].thread >= 0)
-            lc_strbuf_printf(out, "%d}", paths[i].thread);
-        else
-            lc_strbuf_puts(out, "null}");
-    }
-    lc_strbuf_putc(out, ']');
+    struct lc_fact_path fact[LC_PATHS];
+    for (size_t i = 0; i < LC_PATHS; i++)
+        fact[i] = (struct lc_fact_path){paths[i].seconds, paths[i].longest.rank, paths[i].thread};
+    if (lc_core.rank == 0)
+        lc_facts_put(facts, LC_FACT_PATHS, fact, sizeof fact);
 }

@@ -8,7 +8,7 @@
 
 struct lc_strbuf;
 
-/* Collective; adds `, "paths": [..]` on rank 0, over the first n intervals of all ranks. */
-void lc_clk_paths_put(uint32_t n, struct lc_strbuf *out);
+/* Collective; adds LC_FACT_PATHS on rank 0, over the first n intervals of all ranks. */
+void lc_clk_paths_put(uint32_t n, struct lc_strbuf *facts);
 
 #endif

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/what_if_spec.h"
+#include "format/facts.h"
 #include "format/omp_construct.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/what_if_factors.h"
@@ -93,32 +93,22 @@ uint32_t lc_clk_whatif_given(void) {
     return lc_min(lc_clk.n_whatif, tasks_at);
 }
 
-const char *lc_clk_whatif_text(uint32_t scenario) {
-    return texts[scenario];
-}
-
 uint32_t lc_clk_whatif_seen(void) {
     return terms_seen;
 }
 
-void lc_clk_whatif_unknown(uint32_t scenario, uint32_t seen, struct lc_strbuf *out) {
-    const char *before = "";
-    lc_strbuf_puts(out, ", \"unknown\": [");
-    for (uint32_t i = 0; i < n_terms; i++)
-        if (terms[i].scenario == scenario && !(seen & 1u << i)) {
-            lc_strbuf_puts(out, before);
-            lc_json_put(out, terms[i].name);
-            before = ", ";
-        }
-    lc_strbuf_putc(out, ']');
-}
-
-bool lc_clk_whatif_no_mpi(uint32_t scenario) {
-    return no_mpi[scenario];
-}
-
-bool lc_clk_whatif_no_omp(uint32_t scenario) {
-    return no_omp[scenario];
+void lc_clk_whatif_facts(uint32_t seen, struct lc_strbuf *facts) {
+    for (uint32_t s = 0; s < lc_clk_whatif_given(); s++) {
+        struct lc_fact_scenario fact = {.no_mpi = no_mpi[s], .no_omp = no_omp[s]};
+        memcpy(fact.text, texts[s], sizeof fact.text);
+        lc_facts_put(facts, LC_FACT_SCENARIO, &fact, sizeof fact);
+    }
+    for (uint32_t i = 0; i < n_terms; i++) {
+        struct lc_fact_unknown fact = {.scenario = terms[i].scenario};
+        memcpy(fact.name, terms[i].name, sizeof fact.name);
+        if (!(seen & 1u << i))
+            lc_facts_put(facts, LC_FACT_UNKNOWN, &fact, sizeof fact);
+    }
 }
 
 /* ---- the name of a function: its symbol in the module */

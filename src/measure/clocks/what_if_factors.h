@@ -18,16 +18,10 @@ uint32_t lc_clk_whatif_tasks_at(void);
 uint32_t lc_clk_whatif_given(void);
 /* The factors of a node, one per scenario. */
 const float *lc_clk_whatif_of(uint32_t node);
-/* The scenario as it was given on the command line; static. */
-const char *lc_clk_whatif_text(uint32_t scenario);
-/* Whether the scenario takes MPI to cost nothing ("mpi=0"). */
-bool lc_clk_whatif_no_mpi(uint32_t scenario);
-/* The same of the OpenMP runtime. */
-bool lc_clk_whatif_no_omp(uint32_t scenario);
-
 /* Bits of the names that occurred in call paths of this rank. */
 uint32_t lc_clk_whatif_seen(void);
-/* The JSON member `unknown`: those of no rank; nothing if all were seen. */
-void lc_clk_whatif_unknown(uint32_t scenario, uint32_t seen, struct lc_strbuf *out);
+/* The user's scenarios as facts; seen: bits of the names that occurred in call paths of some
+ * rank. */
+void lc_clk_whatif_facts(uint32_t seen, struct lc_strbuf *facts);
 
 #endif

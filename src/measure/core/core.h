@@ -28,6 +28,7 @@
 
 #include "measure/mpi_real.h" /* generated: enum lc_fn, struct lc_real */
 #include "base/timer.h"
+#include "format/facts.h"
 #include "format/mpi_function.h"
 #include "format/state.h"
 
@@ -64,32 +65,6 @@ enum lc_callpath { LC_CALLPATH_UNWIND, LC_CALLPATH_CALLER, LC_CALLPATH_NONE };
 /* By enum lc_fn, generated: the name, "MPI_Send", and what is known of the function. */
 extern const char *const lc_fn_names[];
 extern const struct lc_mpi_function lc_fn_facts[];
-
-/* Of the call-path cache of a thread; all words are sums. */
-struct lc_path_counts {
-    uint64_t made, unwinds;
-    uint64_t by_libunwind;   /* unwinds that remembered rules could not do */
-    uint64_t uncacheable;    /* paths that had to be unwound at each call */
-    uint64_t recycled;       /* paths that were forgotten for want of memory */
-    uint64_t remade;         /* those that came back */
-    uint64_t remade_ticks;   /* what that cost */
-    uint64_t own_ticks;      /* of rare work between two calls: unwinding, new communicators */
-    uint64_t sampling_ticks; /* of which for samples of the code between events */
-    uint64_t sampled_calls, call_ticks; /* calls that samples stand for, what these cost */
-    uint64_t counted; /* calls that were counted, not timed, of libraries that went away */
-    /* LATECOMER_CHECK_PATHS: paths, and frames by remembered rules, that were compared with
-     * libunwind's */
-    uint64_t checked, walked;
-    uint64_t wrong;
-};
-
-static inline void lc_path_counts_add(struct lc_path_counts *sum,
-                                      const struct lc_path_counts *one) {
-    uint64_t *to = (uint64_t *)sum;
-    const uint64_t *from = (const uint64_t *)one;
-    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
-        to[i] += from[i];
-}
 
 /* The process. */
 struct lc_core {

@@ -97,6 +97,12 @@ void lc_parts_finalize(struct lc_call *call) {
             parts[i]->finalized();
 }
 
+void lc_parts_write(void) {
+    for (size_t i = 0; i < n_parts; i++)
+        if (parts[i]->write != NULL)
+            parts[i]->write();
+}
+
 void lc_parts_fork(struct lc_thread *t) {
     for (size_t i = 0; i < n_parts; i++)
         if (parts[i]->fork != NULL)

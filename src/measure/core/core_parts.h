@@ -1,5 +1,6 @@
-/* The parts of the library beside the core: call paths, samples, OpenMP, clocks, trace. Each says
- * what it does when the process and its threads begin and end; the core knows none by name.
+/* The parts of the library beside the core: call paths, samples, OpenMP, clocks, trace, profile.
+ * Each says what it does when the process and its threads begin and end; the core knows none by
+ * name.
  *
  * The order stands once, in start/core_start.c: parts begin in that order, and a thread leaves them
  * in the opposite one. Members that are NULL are nothing to do. */
@@ -41,6 +42,8 @@ struct lc_part {
     void (*finalize)(struct lc_call *call);
     /* After finalize of all parts: what they know together. */
     void (*finalized)(void);
+    /* The measurement is over: writes what is known. Collective if lc_core.agreed. */
+    void (*write)(void);
     /* In a child that the process has made, which is not measured; t: the thread that made it. */
     void (*fork)(struct lc_thread *t);
 };
@@ -70,6 +73,8 @@ void lc_parts_thread_takes_over(struct lc_thread *t);
 void lc_parts_stop(struct lc_call *call);
 /* The measurement ends, before results are gathered. */
 void lc_parts_finalize(struct lc_call *call);
+/* The measurement is over: all parts write what they know, in their order. */
+void lc_parts_write(void);
 /* This process is a child of the measured one; t: the thread that made it. */
 void lc_parts_fork(struct lc_thread *t);
 

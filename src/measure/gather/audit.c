@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "format/facts.h"
 #include "measure/core/core.h"
 #include "measure/gather/audit.h"
 #include "measure/unwind/modules.h"
@@ -15,9 +16,8 @@
  * RTLD_DEEPBIND, or linked to find the library first, points straight into it. */
 
 struct audit {
-    struct lc_strbuf *out;
+    struct lc_strbuf *facts;
     uint64_t mpi_begin, mpi_end;
-    int n_objects;
 };
 
 struct object {
@@ -76,8 +76,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
         strncmp(base, "linux-vdso", 10) == 0 || strstr(info->dlpi_name, "/openmpi/") != NULL ||
         !read_dynamic(info, &o))
         return 0;
-    size_t found = 0;
-    const char *example = "";
+    struct lc_fact_object found = {0};
     for (int k = 0; k < 2; k++) {
         size_t n = o.tables[k] != NULL ? o.bytes[k] / sizeof(ElfW(Rela)) : 0;
         for (size_t i = 0; i < n; i++) {
@@ -91,22 +90,18 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data) {
                 dladdr((void *)target, &where) == 0 || where.dli_sname == NULL ||
                 strstr(where.dli_sname, "PI_") == NULL) /* data of the library is no call */
                 continue;
-            found++;
-            example = name;
+            found.symbols++;
+            snprintf(found.example, sizeof found.example, "%s", name);
         }
     }
-    if (found == 0)
-        return 0;
-    lc_strbuf_printf(a->out, "%s{\"object\": \"%s\", \"symbols\": %zu, \"example\": \"%s\"}",
-                     a->n_objects > 0 ? ", " : "", base[0] != '\0' ? base : "program", found,
-                     example);
-    a->n_objects++;
+    snprintf(found.name, sizeof found.name, "%s", base);
+    if (found.symbols > 0)
+        lc_facts_put(a->facts, LC_FACT_OBJECT, &found, sizeof found);
     return 0;
 }
 
-void lc_audit_text(struct lc_strbuf *out) {
-    struct audit a = {.out = out};
-    lc_strbuf_putc(out, '[');
+void lc_audit_put_facts(struct lc_strbuf *facts) {
+    struct audit a = {.facts = facts};
     pthread_mutex_lock(&lc_core.lock);
     const struct lc_module *m = lc_module_find((uint64_t)lc_real.Send);
     if (m != NULL) {
@@ -115,5 +110,4 @@ void lc_audit_text(struct lc_strbuf *out) {
     }
     pthread_mutex_unlock(&lc_core.lock);
     dl_iterate_phdr(visit, &a);
-    lc_strbuf_putc(out, ']');
 }

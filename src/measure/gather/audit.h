@@ -4,8 +4,7 @@
 
 struct lc_strbuf;
 
-/* JSON array of {"object": .., "symbols": n, "example": ..} of MPI symbols that are bound
- * past the wrappers. */
-void lc_audit_text(struct lc_strbuf *out);
+/* LC_FACT_OBJECT for each object with MPI symbols that are bound past the wrappers. */
+void lc_audit_put_facts(struct lc_strbuf *facts);
 
 #endif

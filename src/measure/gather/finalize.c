@@ -3,20 +3,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/binomial.h"
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/pieces.h"
+#include "base/strbuf.h"
 #include "format/raw_pack.h"
 #include "format/state.h"
 #include "measure/clocks/clocks_finalize.h"
 #include "measure/core/core.h"
 #include "measure/core/core_options.h"
+#include "measure/core/core_parts.h"
 #include "measure/gather/finalize.h"
-#include "measure/gather/finalize_barrier.h"
-#include "measure/gather/rank_meta.h"
+#include "measure/gather/rank_facts.h"
 #include "measure/core/limits.h"
 
 /* Writing the profile in MPI_Finalize. Call trees are merged up a binomial tree; the maps from each
@@ -302,7 +304,7 @@ static bool pass_rows(const struct gather *g, int fd) {
     return outlet.ok;
 }
 
-static void write_file(struct gather *g, char *meta) {
+static void write_file(struct gather *g, struct lc_strbuf *facts) {
     char path[4096];
     struct lc_outfile file;
     snprintf(path, sizeof path, "%s/.profile.raw", lc_core.dir);
@@ -312,9 +314,9 @@ static void write_file(struct gather *g, char *meta) {
     size_t n_bytes = 0;
     bool ok = opened && !g->failed;
     if (g->whole != NULL) {
-        g->whole->meta = meta;
-        const char *pop = lc_clocks_pop_text();
-        g->whole->pop = pop != NULL ? strdup(pop) : NULL;
+        size_t n_facts = facts->length;
+        g->whole->facts = lc_strbuf_take(facts);
+        g->whole->n_facts = g->whole->facts != NULL ? n_facts : 0;
     } else
         ok = false;
     if (ok && lc_raw_pack(g->whole, 1, &bytes, &n_bytes) != LC_OK)
@@ -337,23 +339,24 @@ static void write_file(struct gather *g, char *meta) {
     lc_say_once("profile: %s: %s", path, error != 0 ? strerror(error) : "no memory");
 }
 
-/* Joins the library's own text with those of the hooks. */
-static char *gather_meta(void) {
-    struct lc_meta_rank own, *all = NULL;
-    lc_meta_rank_fill(&own);
+/* On rank 0: those of all ranks, and of the clocks. */
+static void gather_facts(struct lc_strbuf *facts) {
+    struct lc_rank_own own, *all = NULL;
+    lc_rank_facts_fill(&own);
     if (lc_core.rank == 0)
         all = calloc((size_t)lc_core.size, sizeof *all);
     int ok = lc_core.rank != 0 || all != NULL;
-    char *text = NULL;
     lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
     if (ok) {
         lc_real.Gather(&own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, 0,
                        lc_core.comm);
         if (lc_core.rank == 0)
-            text = lc_meta_text(all, lc_core.size);
+            lc_rank_facts_put(all, lc_core.size, facts);
     }
+    const struct lc_strbuf *clocks = lc_clocks_facts();
+    if (lc_strbuf_ok(clocks))
+        lc_strbuf_add(facts, lc_strbuf_get(clocks), clocks->length);
     free(all);
-    return text;
 }
 
 static enum lc_err prepare(struct gather *g) {
@@ -366,7 +369,51 @@ static enum lc_err prepare(struct gather *g) {
     return LC_OK;
 }
 
-void lc_write_profile(void) {
+/* --- the last of our own messages, before MPI's own MPI_Finalize
+ *
+ * MPICH (4.0) over UCX and TCP ends with a flush of each connection that this process has sent
+ * through, which the other end must acknowledge, and then with a barrier of the launcher (PMI), in
+ * which nobody acknowledges anything. A rank that enters the barrier before another one has asked
+ * for its acknowledgement leaves that one waiting for good. Programs do so on their own (about half
+ * of the runs of "MPI_Barrier, MPI_Finalize" of 4 ranks on 3 hosts hang), but one that sent nothing
+ * must not because of us. So the last exchange is made such that it hardly happens:
+ *   1. every pair has sent in both directions, so that nobody is through before it has received
+ *      from everybody;
+ *   2. nobody answers between the last message and the begin of MPI_Finalize (all are asleep, for
+ *      longer than it takes to leave the last operation), so that whoever is answered
+ *      knows that the other one has entered, too;
+ *   3. a rank that enters asks on all connections before it answers. Its question precedes its
+ *      answer on the same connection, so it is read, and answered, before the other one is through.
+ */
+enum { PART_TAG = 0x4c34, PART_RANKS_MAX = 1024, PART_QUIET_MS = 20 };
+
+static bool needs_it(void) {
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    if (!lc_core.agreed || !lc_core.several_nodes || lc_core.size > PART_RANKS_MAX)
+        return false;
+    lc_real.Get_library_version(library, &length);
+    return strstr(library, "MPICH") != NULL && strstr(library, "ucx") != NULL;
+}
+
+static void each_with_each(void) {
+    int n = lc_core.size, me = lc_core.rank;
+    for (int k = 1; k < n; k++) {
+        char out = 0, in = 0;
+        lc_real.Sendrecv(&out, 1, MPI_BYTE, (me + k) % n, PART_TAG, &in, 1, MPI_BYTE,
+                         (me - k + n) % n, PART_TAG, lc_core.comm, MPI_STATUS_IGNORE);
+    }
+}
+
+static void last_barrier(void) {
+    if (!needs_it())
+        return;
+    each_with_each();
+    lc_real.Barrier(lc_core.comm);
+    nanosleep(&(struct timespec){.tv_nsec = PART_QUIET_MS * 1000000L}, NULL);
+}
+
+static void write_profile(void) {
     if (!lc_core.agreed) { /* its parent saves what there is */
         atomic_store_explicit(&lc_core.state->ending, LC_ENDING_ALONE, memory_order_release);
         return;
@@ -383,14 +430,16 @@ void lc_write_profile(void) {
     share_locations(&g, names);
     if (names != NULL)
         renumber(&g, names);
-    char *meta = gather_meta();
+    struct lc_strbuf facts = {0};
+    gather_facts(&facts);
     if (lc_core.rank == 0)
-        write_file(&g, meta);
+        write_file(&g, &facts);
     else
         pass_rows(&g, -1);
     if (g.failed && lc_core.rank != 0)
         lc_say_once("profile: no memory: rank %d is not in it", lc_core.rank);
     atomic_store_explicit(&lc_core.state->ending, LC_ENDING_FINALIZE, memory_order_release);
+    lc_strbuf_free(&facts);
     lc_raw_free(names);
     lc_raw_free(g.own);
     lc_raw_free(g.whole);
@@ -398,6 +447,8 @@ void lc_write_profile(void) {
     free(g.to_root);
     for (int k = 0; k < g.n_children; k++)
         free(maps[k]);
-    lc_finalize_barrier();
+    last_barrier();
     lc_real.Comm_free(&lc_core.comm);
 }
+
+const struct lc_part lc_profile_part = {.write = write_profile};

@@ -2,7 +2,9 @@
 #ifndef LC_MEASURE_GATHER_FINALIZE_H
 #define LC_MEASURE_GATHER_FINALIZE_H
 
-/* collective if agreed, else alone if there is one rank; inside MPI_Finalize */
-void lc_write_profile(void);
+struct lc_part;
+
+/* Gathers and writes the profile, and makes the library's last messages: after all other parts. */
+extern const struct lc_part lc_profile_part;
 
 #endif

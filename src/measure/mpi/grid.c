@@ -2,10 +2,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/strbuf.h"
 #include "measure/mpi/handles.h"
 #include "measure/core/core.h"
 
@@ -37,58 +34,4 @@ struct lc_grid lc_grid_largest(void) {
     struct lc_grid grid = largest;
     pthread_mutex_unlock(&lc_core.lock);
     return grid;
-}
-
-static const struct lc_grid *at(const struct lc_grid *grids, int i, uint32_t stride) {
-    return (const struct lc_grid *)(const void *)((const char *)grids + (size_t)i * stride);
-}
-
-static bool same_shape(const struct lc_grid *a, const struct lc_grid *b) {
-    return a->n_dims == b->n_dims && memcmp(a->dims, b->dims, sizeof a->dims) == 0 &&
-           memcmp(a->periodic, b->periodic, sizeof a->periodic) == 0;
-}
-
-/* Grids of the same shape, as MPI_Cart_sub makes them, do not give one grid. */
-static bool find_members(const struct lc_grid *grids, int n, uint32_t stride,
-                         const struct lc_grid *of, int *members) {
-    uint32_t found = 0;
-    for (int i = 0; i < n; i++) {
-        const struct lc_grid *grid = at(grids, i, stride);
-        if (!same_shape(grid, of))
-            continue;
-        if (grid->position >= of->size || members[grid->position] >= 0)
-            return false;
-        members[grid->position] = i;
-        found++;
-    }
-    return found == of->size;
-}
-
-static void put_list(struct lc_strbuf *out, const char *name, const int *values, size_t n) {
-    lc_strbuf_printf(out, "\"%s\": [", name);
-    for (size_t i = 0; i < n; i++)
-        lc_strbuf_printf(out, i > 0 ? ", %d" : "%d", values[i]);
-    lc_strbuf_putc(out, ']');
-}
-
-void lc_grid_put(struct lc_strbuf *out, const struct lc_grid *grids, int n, uint32_t stride) {
-    const struct lc_grid *of = grids;
-    for (int i = 1; i < n; i++)
-        if (at(grids, i, stride)->size > of->size)
-            of = at(grids, i, stride);
-    int *members = of->n_dims > 0 ? malloc(of->size * sizeof *members) : NULL;
-    if (members == NULL)
-        return;
-    for (uint32_t i = 0; i < of->size; i++)
-        members[i] = -1;
-    if (find_members(grids, n, stride, of, members)) {
-        lc_strbuf_puts(out, ", \"topologies\": [{");
-        put_list(out, "dims", of->dims, of->n_dims);
-        lc_strbuf_puts(out, ", ");
-        put_list(out, "periodic", of->periodic, of->n_dims);
-        lc_strbuf_puts(out, ", ");
-        put_list(out, "members", members, of->size);
-        lc_strbuf_puts(out, "}]");
-    }
-    free(members);
 }

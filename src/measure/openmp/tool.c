@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_text.h"
-#include "base/strbuf.h"
+#include "format/facts.h"
 #include "measure/clocks/clocks.h"
 #include "measure/core/core.h"
 #include "measure/core/core_parts.h"
@@ -138,23 +137,20 @@ const struct lc_part lc_omp_part = {.start = start,
                                     .finalize = finalize_measurement,
                                     .finalized = book_spans};
 
-void lc_omp_put_meta(struct lc_strbuf *out) {
+void lc_omp_put_facts(struct lc_strbuf *facts) {
+    struct lc_fact_openmp fact = {0};
     if (runtime_name[0] == '\0')
         return;
-    lc_strbuf_puts(out, ", \"openmp_runtime\": ");
-    lc_json_put(out, runtime_name);
-    lc_strbuf_puts(out, ", \"openmp_not_reported\": [");
-    bool any = false;
-    for (size_t i = 0; i < N_CALLBACKS; i++)
-        if (reported[i] != SET_ALWAYS) {
-            lc_strbuf_printf(out, "%s\"%s\"", any ? ", " : "", callbacks[i].name);
-            any = true;
-        }
-    uint64_t lost = 0, tasks = 0;
+    memcpy(fact.runtime, runtime_name, sizeof fact.runtime);
     for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
-        lost += o->edges_lost;
-        tasks += o->tasks;
+        fact.edges_lost += o->edges_lost;
+        fact.tasks += o->tasks;
     }
-    lc_strbuf_printf(out, "], \"openmp_tasks\": %llu, \"openmp_edges_lost\": %llu",
-                     (unsigned long long)tasks, (unsigned long long)lost);
+    lc_facts_put(facts, LC_FACT_OPENMP, &fact, sizeof fact);
+    for (size_t i = 0; i < N_CALLBACKS; i++) {
+        struct lc_fact_missing missing = {0};
+        memcpy(missing.event, callbacks[i].name, strlen(callbacks[i].name));
+        if (reported[i] != SET_ALWAYS)
+            lc_facts_put(facts, LC_FACT_MISSING, &missing, sizeof missing);
+    }
 }

@@ -12,7 +12,7 @@ extern const struct lc_part lc_omp_part;
 /* Starts the tool for a runtime that has no tools interface, whose calls are seen (gomp/); false:
  * nothing is measured here. */
 bool lc_omp_start_native(const char *runtime);
-/* Members of the result's `meta`, each with a comma before it; nothing without OpenMP. */
-void lc_omp_put_meta(struct lc_strbuf *out);
+/* LC_FACT_OPENMP and LC_FACT_MISSING; nothing without OpenMP. */
+void lc_omp_put_facts(struct lc_strbuf *facts);
 
 #endif

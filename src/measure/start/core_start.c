@@ -16,6 +16,7 @@
 #include "measure/core/core_options.h"
 #include "measure/core/mode.h"
 #include "measure/core/core_parts.h"
+#include "measure/gather/finalize.h"
 #include "measure/gomp/gomp.h"
 #include "measure/openmp/tool.h"
 #include "measure/callpath/budget.h"
@@ -103,8 +104,8 @@ __attribute__((destructor)) static void process_ends(void) {
 /* Paths come first and go last: all others book on them. OpenMP comes before the clocks: when the
  * measurement ends, it books waits in progress before the clocks of all ranks are joined. */
 static const struct lc_part *const parts[] = {
-    &lc_paths_part,  &lc_samples_part, &lc_omp_part, &lc_gomp_part,
-    &lc_clocks_part, &lc_trace_part,   NULL};
+    &lc_paths_part,  &lc_samples_part, &lc_omp_part,     &lc_gomp_part,
+    &lc_clocks_part, &lc_trace_part,   &lc_profile_part, NULL};
 
 static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_bytes) {
     lc_timer_init();

@@ -14,6 +14,7 @@
 #include "measure/callpath/region_names.h"
 #include "measure/core/core_parts.h"
 #include "measure/core/thread.h"
+#include "measure/trace/trace_unify.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_calls.h"
@@ -320,4 +321,5 @@ const struct lc_part lc_trace_part = {.mode = LC_MODE_TRACE,
                                       .init = init,
                                       .thread_new = thread_new,
                                       .thread_end = thread_end,
-                                      .finalize = finalize};
+                                      .finalize = finalize,
+                                      .write = lc_trace_close};

@@ -2,6 +2,7 @@
 #ifndef LC_MEASURE_TRACE_TRACE_UNIFY_H
 #define LC_MEASURE_TRACE_TRACE_UNIFY_H
 
-void lc_trace_close(void); /* once, after MPI_Finalize's end stamp; collective if lc_core.agreed */
+/* Once, after MPI_Finalize's end stamp; collective if lc_core.agreed. */
+void lc_trace_close(void);
 
 #endif

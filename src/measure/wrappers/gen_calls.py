@@ -344,11 +344,12 @@ def t_comm_create(c):
     assert len(new) == 1, c.name
     old = [n for n, p in zip(c.names, c.parameters) if re.match(r"MPI_Comm \w", p)]
     made = f"    lc_comm_new_end(&call, result, {old[0] if old else 'MPI_COMM_NULL'}, {new[0]});\n"
-    if c.short in ("Comm_create_group", "Intercomm_create", "Intercomm_merge"):  # collective over others than the members of what is given
+    others = "other_members" in c.words
+    if old and others:
         made += f"    lc_comm_sync(&call, result, {new[0]});\n"
     if c.short.startswith("Comm_spawn"):
         made += f"    lc_spawned(result, root, {old[0]}, {new[0]});\n"
-    if not old or c.short in ("Comm_create_group", "Intercomm_merge"):
+    if not old or (others and len(old) == 1):  # not collective over the one that is given; of two, it is over the first
         return "", made
     return f"    lc_sync_begin(&call, {old[0]});\n", f"    lc_sync_end(&call, result);\n    lc_comm_sync_groups(&call, result, {old[0]});\n" + made
 

@@ -17,13 +17,11 @@
 #include "measure/core/core_options.h"
 #include "measure/core/mode.h"
 #include "measure/gather/agree.h"
-#include "measure/gather/finalize.h"
 #include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
 #include "measure/core/core_parts.h"
 #include "measure/hot/user_regions.h"
 #include "measure/core/thread.h"
-#include "measure/trace/trace_unify.h"
 
 /* Wrappers with work of their own: MPI_Init, MPI_Finalize, MPI_Abort, MPI_Pcontrol, sessions. */
 
@@ -170,8 +168,7 @@ void lc_job_end(struct lc_call *call) {
     }
     t->depth = 1;
     lc_core.state->finalize_ns = lc_core.state->end_ns = lc_monotonic_raw_ns();
-    lc_trace_close();
-    lc_write_profile();
+    lc_parts_write();
     lc_mode_change(LC_MODE_LIVE | LC_MODE_ON | LC_MODE_CLOCKS | LC_MODE_TRACE, 0);
     lc_core.finalized = true;
     if (lc_core.rank == 0 && lc_core.agreed)

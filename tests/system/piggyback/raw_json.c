@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/raw_pack.h"
+#include "run/facts_text.h"
 
 static void put_path(const struct lc_raw *raw, uint32_t node) {
     const struct lc_raw_node *n = &raw->nodes[node];
@@ -25,7 +26,8 @@ static void put_path(const struct lc_raw *raw, uint32_t node) {
 
 int main(int argc, char **argv) {
     struct lc_raw *raw;
-    if (argc != 2 || lc_raw_read_file(&raw, argv[1]) != LC_OK) {
+    if (argc != 2 || lc_raw_read_file(&raw, argv[1]) != LC_OK ||
+        lc_facts_make_texts(raw) != LC_OK) {
         fprintf(stderr, "raw_json: %s\n", argc != 2 ? "FILE?" : lc_err_text());
         return 1;
     }

@@ -1,0 +1,270 @@
+#include "base/cpu_sets.h"
+#include "base/timer.h"
+#include "measure/core/core.h"
+#include "measure/gather/audit.h"
+#include "measure/openmp/tool.h"
+#include "measure/gather/rank_facts.h"
+#include "measure/mpi/grid.h"
+#include "measure/mpi/groups.h"
+#include "measure/hot/hot.h"
+#include "measure/hot/locations.h"
+#include "measure/callpath/budget.h"
+#include "measure/callpath/entry.h"
+#include "measure/callpath/python_stack.h"
+#include "measure/callpath/region_names.h"
+#include "measure/core/thread.h"
+
+#include <dirent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "format/facts.h"
+#include "measure/stub/stub.h"
+
+/* CPUs that the calling thread may use, as "0-3,8". */
+static void binding(char *out, size_t bytes) {
+    cpu_set_t set;
+    out[0] = '\0';
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        lc_cpu_list(&set, out, bytes);
+}
+
+/* CPU time of a thread in clock ticks; the name in the file may hold anything, also ')'. */
+static unsigned long cpu_ticks(const char *thread) {
+    char path[64], text[1024];
+    unsigned long user = 0, system = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", thread);
+    FILE *file = fopen(path, "re");
+    size_t n = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    text[n] = '\0';
+    const char *behind = strrchr(text, ')');
+    if (behind == NULL || sscanf(behind, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+                                 &user, &system) != 2)
+        return 0;
+    return user + system;
+}
+
+/* Threads that compute: those that only help MPI sleep. */
+static uint32_t count_busy_threads(void) {
+    enum { MOST = 4096 };
+    unsigned long most = 0, *ticks = calloc(MOST, sizeof *ticks);
+    DIR *tasks = opendir("/proc/self/task");
+    uint32_t n = 0, busy = 0;
+    while (ticks != NULL && tasks != NULL && n < MOST) {
+        const struct dirent *entry = readdir(tasks);
+        if (entry == NULL)
+            break;
+        if (entry->d_name[0] == '.')
+            continue;
+        ticks[n] = cpu_ticks(entry->d_name);
+        most = ticks[n] > most ? ticks[n] : most;
+        n++;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        busy += most > 0 && ticks[i] * 10 >= most;
+    if (tasks != NULL)
+        closedir(tasks);
+    free(ticks);
+    return busy;
+}
+
+/* Cost of one measured call that is found in the cache: the wrapper's own code around nothing. What
+ * it booked is taken back. */
+static double calibrate_ns(void) {
+    enum { CALLS = 2000 };
+    struct lc_thread *t = lc_self;
+    if (t == NULL)
+        return 0;
+    bool off = (atomic_fetch_or(&t->mode, LC_MODE_ON) & LC_MODE_ON) == 0; /* stopped before */
+    struct lc_entry *last = t->last;
+    uint64_t last_ticks = t->last_ticks, begin = 0;
+    uint32_t depth = t->depth;
+    struct lc_state_row saved = {0}, *row = NULL;
+    for (int i = -2; i < CALLS; i++) {
+        struct lc_call call;
+        t->depth = 0;
+        t->last = t->off_entry;
+        if (!lc_enter_event(&call, LC_FN_CONTROL, __builtin_frame_address(0),
+                            __builtin_return_address(0)))
+            break;
+        if (row == NULL) {
+            row = lc_row(t, call.entry->path, 0);
+            saved = *row;
+        }
+        lc_stamp_end(&call);
+        lc_row_add(lc_row(t, call.entry->path, 0), call.end - call.begin, 0, 0);
+        if (i == -1)
+            begin = lc_ticks();
+    }
+    uint64_t end = lc_ticks();
+    if (row != NULL)
+        *row = saved;
+    t->last = last;
+    t->last_ticks = last_ticks;
+    t->depth = depth;
+    if (off)
+        atomic_fetch_and(&t->mode, ~(uint32_t)LC_MODE_ON);
+    lc_timer_calibrate();
+    return (double)(end - begin) * lc_timer.ns_per_tick / CALLS;
+}
+
+/* The same of one that is counted only: what the look-up of its call site takes. */
+static double calibrate_counted_ns(void) {
+    enum { CALLS = 2000 };
+    struct lc_thread *t = lc_self;
+    if (t == NULL || t->counted_sites == NULL)
+        return 0;
+    uint64_t begin = lc_ticks();
+    for (volatile int i = 0; i < CALLS; i++)
+        if (lc_budget_find_site(t->counted_sites, LC_FN_COUNT, (uint64_t)i + 1) != NULL)
+            break;
+    return (double)(lc_ticks() - begin) * lc_timer.ns_per_tick / CALLS;
+}
+
+/* With lc_core.lock held. */
+static void fill_steps(struct lc_rank_own *own) {
+    uint32_t n;
+    const struct lc_budget_step *steps = lc_budget_steps(&n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = 0;
+        while (k < own->n_steps &&
+               (own->steps[k].fn != steps[i].fn || own->steps[k].detail != steps[i].detail))
+            k++;
+        if (k == LC_RANK_STEPS)
+            continue;
+        if (k == own->n_steps)
+            own->steps[own->n_steps++] =
+                (struct lc_rank_step){.fn = steps[i].fn, .detail = steps[i].detail};
+        own->steps[k].sites++;
+    }
+}
+
+static uint64_t count_calls(void) {
+    uint64_t calls = 0;
+    const struct lc_state_table *table = &lc_core.state->threads;
+    const struct lc_state_thread *threads =
+        (const struct lc_state_thread *)(lc_core.base + table->offset);
+    uint32_t n = atomic_load_explicit(&table->count, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint64_t at = atomic_load(&threads[i].chunks); at != 0;) {
+            const struct lc_state_chunk *chunk = (const struct lc_state_chunk *)(lc_core.base + at);
+            const struct lc_state_row *rows = (const struct lc_state_row *)(chunk + 1);
+            for (uint32_t k = 0; k < atomic_load(&chunk->n_rows); k++)
+                if (rows[k].size_class < LC_RAW_CLASS_SAMPLES)
+                    calls += rows[k].count;
+            at = chunk->next;
+        }
+    return calls;
+}
+
+void lc_rank_facts_fill(struct lc_rank_own *rank) {
+    struct lc_fact_rank *own = &rank->facts;
+    memset(rank, 0, sizeof *rank);
+    own->calls = count_calls();
+    own->counted_ns = calibrate_counted_ns();
+    double calibrated_ns = calibrate_ns();
+    memcpy(own->host, lc_core.state->host, sizeof own->host);
+    binding(own->cpus, sizeof own->cpus);
+    own->busy_threads = count_busy_threads();
+    own->ns_per_tick = lc_timer.ns_per_tick;
+    own->tsc = lc_timer.tsc;
+    pthread_mutex_lock(&lc_core.lock);
+    own->lost = lc_threads_lost();
+    own->paths = lc_core.counts;
+    for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
+        lc_path_counts_add(&own->paths, &t->counts);
+    for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
+        own->paths.counted += lc_budget_counted(t);
+    for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
+        if (t->samples_rarer > own->samples_rarer)
+            own->samples_rarer = t->samples_rarer;
+    fill_steps(rank);
+    lc_groups_get(&own->groups);
+    const struct lc_path_counts *n = &own->paths;
+    own->cost_ns = n->sampled_calls > 0
+                       ? (double)n->call_ticks * lc_timer.ns_per_tick / (double)n->sampled_calls
+                       : calibrated_ns;
+    own->own_s = (double)own->paths.own_ticks * lc_timer.ns_per_tick * 1e-9;
+    own->sampling_s = (double)own->paths.sampling_ticks * lc_timer.ns_per_tick * 1e-9;
+    own->remade_s = (double)own->paths.remade_ticks * lc_timer.ns_per_tick * 1e-9;
+    own->switches = lc_core.n_switches;
+    pthread_mutex_unlock(&lc_core.lock);
+    own->region_errors = atomic_load(&lc_core.n_region_errors);
+    own->in_callbacks = atomic_load(&lc_core.n_in_callbacks);
+    own->spawned = atomic_load(&lc_core.n_spawned);
+    own->grid = lc_grid_largest();
+    own->pcontrol_ignored = atomic_load(&lc_core.n_pcontrol_ignored);
+}
+
+static uint32_t level_of(int level) {
+    return level == MPI_THREAD_MULTIPLE     ? LC_LEVEL_MULTIPLE
+           : level == MPI_THREAD_SERIALIZED ? LC_LEVEL_SERIALIZED
+           : level == MPI_THREAD_FUNNELED   ? LC_LEVEL_FUNNELED
+                                            : LC_LEVEL_SINGLE;
+}
+
+static void put_process(struct lc_strbuf *facts) {
+    struct lc_fact_process fact = {.without_mpi = LC_ALONE,
+                                   .callpath = lc_core.callpath,
+                                   .paths_checked = lc_core.check_paths,
+                                   .budget = lc_budget_share(),
+                                   .required_level = level_of(lc_core.required_level),
+                                   .provided_level = level_of(lc_core.provided_level)};
+    snprintf(fact.python_unread, sizeof fact.python_unread, "%s", lc_python_unread());
+    if (!LC_ALONE) {
+        char library[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+        int length = 0, version = 0, subversion = 0;
+        lc_real.Get_library_version(library, &length);
+        lc_real.Get_version(&version, &subversion);
+        library[strcspn(library, "\n")] = '\0';
+        snprintf(fact.library, sizeof fact.library, "%s", library);
+        memcpy(fact.mpi, lc_core.state->mpi, sizeof fact.mpi - 1);
+        fact.version = version;
+        fact.subversion = subversion;
+    }
+    lc_facts_put(facts, LC_FACT_PROCESS, &fact, sizeof fact);
+}
+
+/* Of all ranks: how many took a step, and the most call sites of one of them. */
+static void put_steps(const struct lc_rank_own *all, int n, struct lc_strbuf *facts) {
+    struct lc_rank_step steps[LC_RANK_STEPS];
+    uint32_t n_steps = 0, ranks[LC_RANK_STEPS];
+    for (int i = 0; i < n; i++)
+        for (uint32_t s = 0; s < all[i].n_steps; s++) {
+            const struct lc_rank_step *step = &all[i].steps[s];
+            uint32_t k = 0;
+            while (k < n_steps && (steps[k].fn != step->fn || steps[k].detail != step->detail))
+                k++;
+            if (k == LC_RANK_STEPS)
+                continue;
+            if (k == n_steps) {
+                steps[n_steps++] = *step;
+                ranks[k] = 0;
+            }
+            steps[k].sites = step->sites > steps[k].sites ? step->sites : steps[k].sites;
+            ranks[k]++;
+        }
+    for (uint32_t k = 0; k < n_steps; k++) {
+        struct lc_fact_step fact = {
+            .detail = steps[k].detail, .ranks = ranks[k], .sites = steps[k].sites};
+        snprintf(fact.function, sizeof fact.function, "%s", lc_fn_names[steps[k].fn]);
+        lc_facts_put(facts, LC_FACT_STEP, &fact, sizeof fact);
+    }
+}
+
+void lc_rank_facts_put(const struct lc_rank_own *all, int n, struct lc_strbuf *facts) {
+    put_process(facts);
+    size_t begin = lc_facts_begin(facts, LC_FACT_RANKS, &all[0].facts, sizeof all[0].facts);
+    for (int i = 1; i < n; i++)
+        lc_strbuf_add(facts, (const char *)&all[i].facts, sizeof all[i].facts);
+    lc_facts_end(facts, begin);
+    lc_audit_put_facts(facts);
+    put_steps(all, n, facts);
+    lc_omp_put_facts(facts);
+}
