@@ -98,11 +98,31 @@ static bool comes_in_bursts(const struct lc_loop *often, const struct lc_loop *l
     return n * 2 > LC_LOOP_LEAST * 3 && breaks > (loop->last - loop->first) / 5 * 3;
 }
 
+/* The other one went on in a single iteration of this one. */
+static bool is_in_one_iteration(const struct lc_loop *loop, const struct lc_loop *other) {
+    for (size_t i = 0; i < loop->n_visits; i++)
+        if (loop->visits[i].begin > other->first && loop->visits[i].begin < other->last)
+            return false;
+    return true;
+}
+
+/* Of two loops, of which one is in an iteration of the other, the outer one stays; but where that
+ * iteration is most of all of it, it is no loop: commands are read, one of which does the work. */
+static bool is_most_of(const struct lc_loop *inner, const struct lc_loop *outer, uint64_t now) {
+    return 2 * (inner->last - inner->first) > now - outer->first;
+}
+
 /* It has come often enough. Loops that went on since it came first are around it, or in it. */
 static void promote(struct lc_loop *loop) {
     for (size_t i = 0; i < n_open; i++)
         if (open[i]->last > loop->first && is_around(open[i], loop) &&
             !(open[i]->home == loop->home && comes_in_bursts(open[i], loop))) {
+            end(loop);
+            return;
+        }
+    for (size_t i = 0; i < n_open; i++)
+        if (open[i]->first > loop->first && is_around(loop, open[i]) &&
+            is_in_one_iteration(loop, open[i]) && is_most_of(open[i], loop, loop->last)) {
             end(loop);
             return;
         }
@@ -119,10 +139,16 @@ static void promote(struct lc_loop *loop) {
 }
 
 /* Loops that began since the last visit are inside of this iteration. */
-static void end_inner(const struct lc_loop *loop) {
-    for (size_t i = n_open; i-- > 0;)
-        if (open[i] != loop && open[i]->first > loop->seen && is_around(loop, open[i]))
-            end(open[i]);
+static void end_inner(struct lc_loop *loop) {
+    for (size_t i = n_open; i-- > 0;) {
+        if (open[i] == loop || open[i]->first <= loop->seen || !is_around(loop, open[i]))
+            continue;
+        if (is_most_of(open[i], loop, loop->last)) {
+            end(loop);
+            return;
+        }
+        end(open[i]);
+    }
 }
 
 static void thin_out(struct lc_loop *loop) {
@@ -187,6 +213,8 @@ bool lc_loop_visit(struct lc_loop *loop, struct lc_call *call) {
         loop->first = call->begin;
     if (loop->state == OPEN && n_open > 1)
         end_inner(loop);
+    if (loop->state == OVER)
+        return false;
     loop->seen = call->begin;
     if ((loop->count - 1) % loop->stride == 0)
         keep(loop, call->begin, call->thread->outside_ticks);

@@ -1,11 +1,14 @@
 /* Loops without annotation, that the tool is to find: found_loops KIND N. Work is sleeping.
  *   flat        N times an allreduce
+ *   no_work     the same, one right after the other
  *   nested      N iterations, in each 15 of an inner loop in another function
  *   output      N iterations of two calls, every 10th writes (another call site)
  *   neighbours  N iterations, each with 4 messages to either side from one call site
  *   few         9 iterations
  *   slow        N iterations; 5 of them, from N / 2 on, take 4 times as long on the last rank; the
  *               first 4 take as long on all
+ *   commands_5, commands_13
+ *               16 commands are read, of which the 5th, or 13th, makes N iterations
  *   setup       12 times in set-up, then N iterations in another function */
 #include <mpi.h>
 #include <stdlib.h>
@@ -48,6 +51,24 @@ __attribute__((noinline)) static void exchange(void) {
     __asm__ volatile("");
 }
 
+__attribute__((noinline)) static void steps(void) {
+    volatile double all = 0;
+    for (int i = 0; i < n; i++) {
+        work(3);
+        all += sum();
+    }
+}
+
+__attribute__((noinline)) static void commands(int which) {
+    for (int i = 1; i <= 16; i++) {
+        int command = i == which;
+        MPI_Bcast(&command, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (command)
+            steps();
+        __asm__ volatile("");
+    }
+}
+
 __attribute__((noinline)) static void run(const char *kind) {
     int slow = strcmp(kind, "slow") == 0, rounds = strcmp(kind, "few") == 0 ? 9 : n;
     volatile double all = 0;
@@ -61,6 +82,8 @@ __attribute__((noinline)) static void run(const char *kind) {
         } else if (strcmp(kind, "neighbours") == 0) {
             work(2);
             exchange();
+        } else if (strcmp(kind, "no_work") == 0) {
+            all += sum();
         } else {
             work(slow && (i < 4 || (rank == ranks - 1 && i >= n / 2 && i < n / 2 + 5)) ? 12 : 3);
             all += sum();
@@ -78,7 +101,9 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     n = argc > 2 ? atoi(argv[2]) : 0;
-    if (argc > 2)
+    if (argc > 2 && strncmp(argv[1], "commands_", 9) == 0)
+        commands(atoi(argv[1] + 9));
+    else if (argc > 2)
         run(argv[1]);
     MPI_Finalize();
     return argc > 2 ? 0 : 1;

@@ -11,7 +11,8 @@ import launch  # noqa: E402
 LATECOMER, FLAVOUR, PROGRAM, WHEN = sys.argv[1:5]
 N = 100
 # kind: (functions one of which the loop must be in, least and most iterations); the first visit of a site may belong to the code before.
-ALWAYS = {"flat": (("run", "sum"), N - 2, N), "nested": (("run",), N - 2, N), "output": (("run",), N - 2, N), "setup": (("run", "sum"), N - 2, N)}
+ALWAYS = {"flat": (("run", "sum"), N - 2, N), "nested": (("run",), N - 2, N), "output": (("run",), N - 2, N), "setup": (("run", "sum"), N - 2, N),
+          "commands_5": (("steps", "sum"), N - 2, N), "commands_13": (("steps", "sum"), N - 2, N)}
 TIMED = {"neighbours": (("run", "exchange"), N - 2, N), "slow": (("run", "sum"), N - 2, N)}
 bad = 0
 
@@ -37,6 +38,8 @@ def main():
             where, least, most = wanted
             check(least <= first["count"] <= most and first["callpath"].split("/")[-1] in where and first["ranks"] == 4,
                   f"{kind}: {first['count']} iterations in {first['callpath']} of {first['ranks']} ranks, {len(loops)} loops")
+            if kind.startswith("commands"):
+                check(len(loops) == 1, f"{kind}: reading of commands is no loop: {[(loop['count'], loop['callpath']) for loop in loops]}")
             if kind == "setup":
                 check(any(loop["count"] in (10, 11) for loop in loops), f"{kind}: the loop of the set-up: {[loop['count'] for loop in loops]}")
             if kind == "slow":
