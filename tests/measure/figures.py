@@ -302,6 +302,10 @@ def gains():
                       *(Row(f"{step}.{source}", "%", between(-3, 3), f"{step}: run time predicted by the {source}, against that without the cause")
                         for step in ("step_barrier", "step_allreduce", "step_message") for source in ("profile", "analysis"))))
         yield passes("gains", f"piggyback.chosen_clocks.{flavour}", "what-if clocks chosen in the run", 3, 0, 20)
+    yield Source("real.slab_times", "gains", 3, 0, 60,
+                 (Row("named", "findings", share(1), "LAMMPS, a box that is not balanced: the first finding names it"),
+                  *(Row(f"{cure}.{source}", "%", between(-3, 3), f"LAMMPS: run time with even work predicted by the {source}, against that with {command}")
+                    for cure, command in (("once", "balance"), ("fix", "fix balance")) for source in ("profile", "trace"))))
 
 
 PARTS = {"speed": speed, "memory": memory, "overhead": overhead, "clocks": clocks, "samples": samples, "gains": gains, "waits": waits, "bench": bench}
