@@ -1,14 +1,15 @@
 /* The queue of events that cannot be processed yet. */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/biased_lock.h"
 #include "base/timer.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/composed_collectives.h"
 #include "measure/clocks/intervals.h"
+#include "measure/clocks/packets.h"
 #include "measure/clocks/turns.h"
 #include "measure/core/core_options.h"
 
@@ -20,18 +21,21 @@ struct event {
     struct lc_path *path;
     uint64_t begin, end, fn_ctx, since; /* since: lc_patience_ticks */
     uint32_t fn, node; /* node: innermost that certainly ran since the thread's last event */
+    bool begins, ends; /* its call begins before it, ends after it: */
+    uint64_t ended, own;
     _Alignas(8) unsigned char data[LC_EVENT_DATA];
 };
 
 static struct event *events; /* a circle */
 static uint32_t first, cap;
 static _Atomic uint32_t n_events; /* changed with the lock; relaxed: alone it orders nothing */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lc_biased lock = LC_BIASED_INITIALIZER;
 
 enum { FIRST_CAP = 256, MERGE = 64, LAG = 512, CUT_STEP = 8, LEFT_BY_CUT = 64, CUT_STEPS = 16 };
 static uint32_t capacity = LC_BACKLOG_CAPACITY; /* a power of two */
 static uint32_t lag = LAG, cut_at = LC_BACKLOG_CAPACITY;
 static bool cutting;
+static const struct lc_call *in_time;
 static _Atomic uint64_t oldest; /* lc_patience_ticks; changed with the lock, any thread looks */
 
 void lc_clk_backlog_init(void) {
@@ -63,23 +67,36 @@ static struct event *at(uint32_t i) {
     return &events[(first + i) & (cap - 1)];
 }
 
-static void run(struct event *e) {
+static void run_as(const struct lc_event_type *type, struct event *e, uint64_t end, void *data) {
     struct lc_item item = {.node = e->node};
     struct lc_entry entry = {.path = e->path, .fn_ctx = e->fn_ctx, .items = &item};
     struct lc_call call = {
-        .entry = &entry, .begin = e->begin, .end = e->end, .fn = e->fn, .common = e->node != 0};
-    e->type->run(&call, e->k, e->data);
+        .entry = &entry, .begin = e->begin, .end = end, .fn = e->fn, .common = e->node != 0};
+    type->run(&call, e->k, data);
+}
+
+static void run_begin(struct event *e) {
+    e->begins = false;
+    run_as(&lc_clk_begin_event, e, e->end, NULL);
+}
+
+static void run(struct event *e) {
+    if (e->begins)
+        run_begin(e);
+    run_as(e->type, e, e->end, e->data);
+    if (e->ends)
+        run_as(&lc_clk_end_event, e, e->ended, &e->own);
 }
 
 static bool is_ready(struct event *e) {
     return e->type->ready == NULL || e->type->ready(e->data);
 }
 
-static void pop_and_run(void) {
-    struct event e = *at(0);
+/* In its place: what runs submits nothing. */
+static void run_and_pop(void) {
+    run(at(0));
     first = (first + 1) & (cap - 1);
-    set_count(count() - 1);
-    run(&e);
+    atomic_store_explicit(&n_events, count() - 1, memory_order_relaxed);
 }
 
 static void note_oldest(void) {
@@ -88,14 +105,19 @@ static void note_oldest(void) {
 }
 
 void lc_clk_backlog_work(void) {
-    while (count() > 0 && is_ready(at(0)))
-        pop_and_run();
+    while (count() > 0) {
+        if (at(0)->begins)
+            run_begin(at(0)); /* waits for nothing */
+        if (!is_ready(at(0)))
+            break;
+        run_and_pop();
+    }
     note_oldest();
 }
 
 void lc_clk_backlog_force(void) {
     lc_clk.counts.forced++;
-    pop_and_run();
+    run_and_pop();
 }
 
 /* Room for one more event; false: the queue is full (make_room then forces its oldest event). */
@@ -147,50 +169,139 @@ static void fill(struct event *e, const struct lc_event_type *type, struct lc_cl
     e->end = call->end;
     e->fn = call->fn;
     e->node = lc_clk_node_before(call);
+    e->begins = e->ends = false;
     if (bytes > 0)
         memcpy(e->data, data, bytes);
 }
 
-static void do_locked(const struct lc_event_type *type, struct lc_clk_thread *k,
-                      const struct lc_call *call, const void *data, size_t bytes) {
-    struct event now;
-    if (!type->local) {
-        lc_clk_composed_break();
-        if (!type->turn)
-            lc_clk_turns_close();
-    }
-    if (count() == 0) {
-        fill(&now, type, k, call, data, bytes);
-        if (is_ready(&now)) {
-            run(&now);
-            return;
+/* The last event of the queue, which has just been filled. */
+static void added(void) {
+    set_count(count() + 1);
+    if (count() == 1) {
+        note_oldest();
+        if (lc_clk_packets_in_row()) {
+            lc_clk_lock();
+            lc_clk_packets_end_row();
+            lc_clk_unlock();
         }
     }
-    make_room();
-    if (cap == 0)
-        return;
-    fill(at(count()), type, k, call, data, bytes);
-    set_count(count() + 1);
-    if (count() == 1)
-        note_oldest();
     cutting |= count() >= cut_at;
     if (lc_unlikely(cutting))
         cut();
 }
 
+/* The begin that the thread's call has kept back runs, or is queued. */
+static void put_begun(struct lc_clk_thread *k) {
+    const struct lc_begun *b = &k->begun;
+    struct event e = {.type = &lc_clk_begin_event,
+                      .k = k,
+                      .path = b->path,
+                      .begin = b->begin,
+                      .fn_ctx = b->fn_ctx,
+                      .since = lc_patience_at(b->begin),
+                      .fn = b->fn,
+                      .node = b->node};
+    k->begun.is = false;
+    if (count() > 0)
+        make_room();
+    if (count() == 0) {
+        run(&e);
+    } else {
+        *at(count()) = e;
+        added();
+    }
+}
+
+/* The same before the thread's next event. True: it is to be queued with it. */
+static bool take_begun(struct lc_clk_thread *k, const struct lc_call *call) {
+    if (count() > 0 && k->begun.begin == call->begin && k->begun.fn == call->fn) {
+        k->begun.is = false;
+        return true;
+    }
+    put_begun(k);
+    return false;
+}
+
+static void do_locked(const struct lc_event_type *type, struct lc_clk_thread *k,
+                      const struct lc_call *call, const void *data, size_t bytes) {
+    if (!type->local) {
+        lc_clk_composed_break();
+        if (!type->turn)
+            lc_clk_turns_close();
+    }
+    bool begins = k->begun.is && take_begun(k, call);
+    void *its = (void *)(uintptr_t)data; /* nobody changes what came with an event */
+    if (count() == 0 && (type->ready == NULL || type->ready(its))) {
+        struct lc_call its_call = *call;
+        in_time = call;
+        type->run(&its_call, k, its);
+        in_time = NULL;
+        return;
+    }
+    make_room();
+    if (cap == 0)
+        return;
+    struct event *e = at(count());
+    fill(e, type, k, call, data, bytes);
+    e->begins = begins;
+    if (begins)
+        e->node = k->begun.node;
+    added();
+}
+
+void lc_clk_backlog_call_begins(struct lc_clk_thread *k, const struct lc_call *call) {
+    lc_biased_lock(&lock);
+    if (count() == 0 || lc_biased_is_shared(&lock))
+        do_locked(&lc_clk_begin_event, k, call, NULL, 0);
+    else
+        k->begun = (struct lc_begun){.is = true,
+                                     .fn = call->fn,
+                                     .node = lc_clk_node_before(call),
+                                     .begin = call->begin,
+                                     .fn_ctx = call->entry->fn_ctx,
+                                     .path = call->entry->path};
+    lc_biased_unlock(&lock);
+}
+
+void lc_clk_backlog_call_ends(struct lc_clk_thread *k, const struct lc_call *call, uint64_t own) {
+    lc_biased_lock(&lock);
+    struct event *last = count() > 0 ? at(count() - 1) : NULL;
+    if (last != NULL && !lc_biased_is_shared(&lock) && !k->begun.is && last->k == k &&
+        last->begin == call->begin && last->fn == call->fn && !last->ends) {
+        last->ends = true;
+        last->ended = call->end;
+        last->own = own;
+    } else {
+        do_locked(&lc_clk_end_event, k, call, &own, sizeof own);
+    }
+    lc_biased_unlock(&lock);
+}
+
 void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_thread *k,
                            const struct lc_call *call, const void *data, size_t bytes) {
-    pthread_mutex_lock(&lock);
+    lc_biased_lock(&lock);
     do_locked(type, k, call, data, bytes);
-    pthread_mutex_unlock(&lock);
+    lc_biased_unlock(&lock);
+}
+
+void lc_clk_backlog_own(void) {
+    lc_biased_own(&lock);
+}
+
+void lc_clk_backlog_share(void) {
+    lc_biased_share(&lock);
 }
 
 void lc_clk_backlog_lock(void) {
-    pthread_mutex_lock(&lock);
+    lc_biased_lock(&lock);
 }
 
 void lc_clk_backlog_unlock(void) {
-    pthread_mutex_unlock(&lock);
+    lc_biased_unlock(&lock);
+}
+
+const struct lc_call *lc_clk_backlog_in_time(void) {
+    return in_time;
 }
 
 uint32_t lc_clk_backlog_events(void) {
@@ -211,10 +322,17 @@ void lc_clk_backlog_end(void) {
     cap = 0;
 }
 
-bool lc_clk_backlog_empty(void) {
-    pthread_mutex_lock(&lock); /* the last event is over */
+void lc_clk_backlog_begun(struct lc_clk_thread *k) {
+    if (k->begun.is)
+        put_begun(k);
+}
+
+bool lc_clk_backlog_empty(struct lc_clk_thread *k) {
+    lc_biased_lock(&lock); /* the last event is over */
+    if (count() == 0)
+        lc_clk_backlog_begun(k);
     bool empty = count() == 0;
-    pthread_mutex_unlock(&lock);
+    lc_biased_unlock(&lock);
     return empty;
 }
 
@@ -228,7 +346,7 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
         k->worked += ticks;
     lc_clk_composed_worked(ticks, node, true);
     lc_clk_turns_worked(ticks, node, true);
-    pthread_mutex_lock(&lock);
+    lc_biased_lock(&lock);
     uint32_t n = count();
     for (uint32_t back = 1; back <= MERGE && back <= n; back++) {
         struct event *e = at(n - back);
@@ -239,12 +357,12 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
             memcpy(&sum, e->data, sizeof sum);
             sum += ticks;
             memcpy(e->data, &sum, sizeof sum);
-            pthread_mutex_unlock(&lock);
+            lc_biased_unlock(&lock);
             return;
         }
     }
     do_locked(&lc_clk_part_event, k, call, &ticks, sizeof ticks);
-    pthread_mutex_unlock(&lock);
+    lc_biased_unlock(&lock);
 }
 
 /* Where the clocks of k hold a call path: event i, or (i past the last one) its last call. */
@@ -257,7 +375,7 @@ static struct lc_path **place_of_path(struct lc_clk_thread *k, uint32_t i) {
 /* A copy of each; they stay. */
 void lc_clk_backlog_keep_paths(struct lc_clk_thread *k) {
     static struct lc_path none;
-    pthread_mutex_lock(&lock);
+    lc_biased_lock(&lock);
     for (uint32_t i = 0; i <= count(); i++) {
         struct lc_path **place = place_of_path(k, i), *gone = place != NULL ? *place : NULL;
         if (gone == NULL || gone->trace == gone) /* its own: a copy */
@@ -273,5 +391,5 @@ void lc_clk_backlog_keep_paths(struct lc_clk_thread *k) {
                 *place = copy != NULL ? copy : &none;
         }
     }
-    pthread_mutex_unlock(&lock);
+    lc_biased_unlock(&lock);
 }

@@ -52,22 +52,37 @@ void lc_clk_backlog_init(void);
 void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_thread *k,
                            const struct lc_call *call, const void *data, size_t bytes);
 
+/* Begin and end of a call. While the process has one thread, and events are queued, they are one
+ * event together with the first, or last, of the call. own: ticks of the tool's own in it. */
+void lc_clk_backlog_call_begins(struct lc_clk_thread *k, const struct lc_call *call);
+void lc_clk_backlog_call_ends(struct lc_clk_thread *k, const struct lc_call *call, uint64_t own);
+/* The begin of the thread's call is queued now, if it was not yet. With the lock. */
+void lc_clk_backlog_begun(struct lc_clk_thread *k);
+extern const struct lc_event_type lc_clk_begin_event, lc_clk_end_event; /* data: none; own */
+
 /* Useful time of the thread until call->begin, in the call path of that time; regions split it. */
 void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call);
 extern const struct lc_event_type lc_clk_part_event; /* data: uint64_t ticks */
 
 /* Whether no event waits to be worked off, or is being: the caller's clocks are its own until it
  * submits the next event. Takes the lock. */
-bool lc_clk_backlog_empty(void);
+bool lc_clk_backlog_empty(struct lc_clk_thread *k);
 
 /* The lock of the queue: while it is held no event is queued or run by others. */
 void lc_clk_backlog_lock(void);
 /* Releases the lock that lc_clk_backlog_lock took. */
 void lc_clk_backlog_unlock(void);
+/* Only the calling thread uses the queue, from the first event on; until, any thread calls: another
+ * one is going to (base/biased_lock.h). */
+void lc_clk_backlog_own(void);
+void lc_clk_backlog_share(void);
 /* Runs the events that are ready, oldest first. With the lock. */
 void lc_clk_backlog_work(void);
 /* Runs the oldest event, ready or not; there is one. With the lock. */
 void lc_clk_backlog_force(void);
+/* The call whose event runs, if it does so when it happens: nothing was queued then; else NULL. With
+ * the lock. */
+const struct lc_call *lc_clk_backlog_in_time(void);
 /* Number of queued events; no lock needed. */
 uint32_t lc_clk_backlog_events(void);
 /* The queue is long: records come later than the program goes on. No lock needed. */

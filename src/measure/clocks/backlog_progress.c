@@ -75,6 +75,8 @@ void lc_clk_backlog_drain(void) {
     uint64_t begin = lc_patience_ticks();
     do {
         lc_clk_backlog_lock();
+        if (lc_clk.threads != NULL)
+            lc_clk_backlog_begun(lc_clk.threads);
         lc_clk_composed_eager(true);
         take(true);
         lc_clk_backlog_work();
@@ -130,6 +132,7 @@ static void take_late(void) {
 void lc_clk_backlog_finish(struct lc_clk_thread *k) {
     lc_clk_backlog_lock();
     finisher = k;
+    lc_clk_backlog_begun(k);
     lc_clk_composed_eager(true);
     lc_clk_turns_close();
     lc_clk_packets_quiesce(last_turn);

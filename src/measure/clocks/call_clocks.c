@@ -1,4 +1,5 @@
 /* Begin and end of every call and region, threads, intervals: where the clocks grow. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "measure/clocks/deferred.h"
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/origins.h"
+#include "measure/clocks/packets.h"
 #include "measure/clocks/phases.h"
 #include "measure/clocks/receives.h"
 #include "measure/clocks/turns.h"
@@ -26,7 +28,7 @@
 #include "piggyback/cpvec.h"
 #include "piggyback/logical.h"
 
-struct lc_clk lc_clk = {.lock = PTHREAD_MUTEX_INITIALIZER, .memory_fd = -1, .comm = MPI_COMM_NULL};
+struct lc_clk lc_clk = {.lock = LC_BIASED_INITIALIZER, .memory_fd = -1, .comm = MPI_COMM_NULL};
 
 /* Useful time until now: outside MPI, spent in `node`. With lc_clk_own_lock. */
 static inline void useful(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
@@ -171,6 +173,8 @@ static void begin_later(struct lc_call *call, struct lc_clk_thread *k, void *dat
     begin_after(call, k);
 }
 
+const struct lc_event_type lc_clk_begin_event = {.run = begin_later, .local = true};
+
 /* Progress where a call waits for others without telling them anything itself: before, else at its
  * end. Where clocks lag, at both: what is known leaves before the message of the program that is
  * sent next, and is there when that one is received. So clocks go on as fast as messages do, and
@@ -180,16 +184,29 @@ static bool only_waits(uint32_t fn) {
     return class != LC_FN_OTHER && !lc_clk.fn_sends[fn];
 }
 
-static LC_COLD void begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k) {
-    static const struct lc_event_type event = {.run = begin_later, .local = true};
-    if (only_waits(call->fn) || (lc_clk_backlog_lags() && !lc_clk.fn_silent[call->fn]))
+/* What was held for a row of calls leaves before one of another function, in which the thread may
+ * wait. */
+static bool ends_row(uint32_t fn) {
+    bool local = fn < LC_FN_COUNT && (lc_fn_facts[fn].flags & LC_MPI_LOCAL) != 0;
+    if (lc_clk_packets_row_of(fn) || local)
+        return false;
+    lc_clk_lock();
+    lc_clk_packets_end_row();
+    lc_clk_unlock();
+    return !lc_clk.fn_silent[fn];
+}
+
+static __attribute__((noinline)) void begin_in_backlog(struct lc_call *call,
+                                                       struct lc_clk_thread *k) {
+    bool over = lc_clk_packets_in_row() && ends_row(call->fn);
+    if (over || only_waits(call->fn) || (lc_clk_backlog_lags() && !lc_clk.fn_silent[call->fn]))
         lc_clk_backlog_progress(call->begin);
     uint64_t ticks = call->begin > k->seen ? call->begin - k->seen : 0;
     if (lc_clk_interval_now() != 0)
         k->worked += ticks;
     lc_clk_composed_worked(ticks, lc_clk_node_before(call), false);
     lc_clk_turns_worked(ticks, lc_clk_node_before(call), false);
-    lc_clk_backlog_submit(&event, k, call, NULL, 0);
+    lc_clk_backlog_call_begins(k, call);
 }
 
 /* Tail calls only: the usual way needs no frame. */
@@ -245,9 +262,11 @@ static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data)
     k->l.skipped += own;
 }
 
+const struct lc_event_type lc_clk_end_event = {.run = end_later, .local = true};
+
 /* As end_again: what is done for the clocks here is part of the call in the profile. */
-static LC_COLD void end_in_backlog(struct lc_call *call, struct lc_clk_thread *k) {
-    static const struct lc_event_type event = {.run = end_later, .local = true};
+static __attribute__((noinline)) void end_in_backlog(struct lc_call *call,
+                                                     struct lc_clk_thread *k) {
     if (lc_clk.log != NULL)
         LC_CLK_LOG("C %s %llu %llu %u %u\n", lc_fn_names[call->fn], (unsigned long long)call->begin,
                    (unsigned long long)call->end, lc_clk_interval_now(), call->entry->path->node);
@@ -267,7 +286,7 @@ static LC_COLD void end_in_backlog(struct lc_call *call, struct lc_clk_thread *k
         own = 0;
     }
     k->seen = call->end;
-    lc_clk_backlog_submit(&event, k, call, &own, sizeof own);
+    lc_clk_backlog_call_ends(k, call, own);
 }
 
 void lc_clocks_call_end(struct lc_call *call) {
@@ -465,9 +484,20 @@ static void begin_thread(struct lc_clk_thread *k, uint64_t now) {
 
 static void begin_thread_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     (void)data;
-    pthread_mutex_lock(&lc_clk.lock);
+    lc_biased_lock(&lc_clk.lock);
     begin_thread(k, call->begin);
-    pthread_mutex_unlock(&lc_clk.lock);
+    lc_biased_unlock(&lc_clk.lock);
+}
+
+static pthread_mutex_t registering = PTHREAD_MUTEX_INITIALIZER; /* further threads */
+
+void lc_clk_own_locks(void) {
+    pthread_mutex_lock(&registering);
+    if (lc_clk.n_threads == 1 && !lc_core.multiple) {
+        lc_biased_own(&lc_clk.lock);
+        lc_clk_backlog_own();
+    }
+    pthread_mutex_unlock(&registering);
 }
 
 void lc_clocks_thread_new(struct lc_call *call) {
@@ -480,7 +510,12 @@ void lc_clocks_thread_new(struct lc_call *call) {
     k->thread = call->thread;
     k->index = call->thread->index;
     k->l.last = k->l.origin = k->seen = call->begin;
-    pthread_mutex_lock(&lc_clk.lock);
+    pthread_mutex_lock(&registering);
+    if (lc_clk.n_threads > 0) {
+        lc_biased_share(&lc_clk.lock);
+        lc_clk_backlog_share();
+    }
+    lc_biased_lock(&lc_clk.lock);
     k->l.rank = lc_clk.rank;
     uint32_t index = lc_clk.n_threads++;
     lc_clk.may_defer = lc_clk.may_defer && lc_clk.n_threads == 1;
@@ -496,7 +531,8 @@ void lc_clocks_thread_new(struct lc_call *call) {
     struct lc_clk_thread **at = lc_clk.threads != NULL ? &lc_clk.threads->next : &lc_clk.threads;
     k->next = *at;
     *at = k;
-    pthread_mutex_unlock(&lc_clk.lock);
+    lc_biased_unlock(&lc_clk.lock);
+    pthread_mutex_unlock(&registering);
     call->thread->clocks = k;
     if (lc_clk.backlog)
         lc_clk_backlog_submit(&event, k, call, NULL, 0);
@@ -524,9 +560,9 @@ void lc_clocks_thread_end(struct lc_call *call) {
     } else {
         end_thread(call, k, NULL);
     }
-    pthread_mutex_lock(&lc_clk.lock);
+    lc_biased_lock(&lc_clk.lock);
     k->thread = NULL; /* the record stays: its sums belong to the interval */
-    pthread_mutex_unlock(&lc_clk.lock);
+    lc_biased_unlock(&lc_clk.lock);
     call->thread->clocks = NULL;
 }
 
@@ -549,9 +585,9 @@ static void switch_now(struct lc_clk_thread *k, uint64_t now, const struct contr
 static void switch_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     struct control c;
     memcpy(&c, data, sizeof c);
-    pthread_mutex_lock(&lc_clk.lock);
+    lc_biased_lock(&lc_clk.lock);
     switch_now(k, call->begin, &c);
-    pthread_mutex_unlock(&lc_clk.lock);
+    lc_biased_unlock(&lc_clk.lock);
 }
 
 void lc_clocks_control(struct lc_call *call, bool on) {
@@ -567,7 +603,7 @@ void lc_clocks_control(struct lc_call *call, bool on) {
         lc_clk_backlog_submit(&event, k, call, &c, sizeof c);
         return;
     }
-    pthread_mutex_lock(&lc_clk.lock);
+    lc_biased_lock(&lc_clk.lock);
     switch_now(k, call->begin, &c);
-    pthread_mutex_unlock(&lc_clk.lock);
+    lc_biased_unlock(&lc_clk.lock);
 }

@@ -23,12 +23,12 @@
 #define LC_MEASURE_CLOCKS_CLOCKS_H
 
 #include <mpi.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/biased_lock.h"
 #include "base/timer.h"
 #include "format/facts.h"
 #include "measure/clocks/call_state.h"
@@ -158,7 +158,7 @@ struct lc_clk {
     uint32_t whatif_tasks; /* bits: scenarios in which each task of OpenMP has a clock of its own */
     struct lc_clk_counts counts;
     FILE *log; /* LATECOMER_CLOCKS_LOG: what the tests compute clocks and waits from on their own */
-    pthread_mutex_t lock;
+    struct lc_biased lock;
 };
 extern struct lc_clk lc_clk;
 
@@ -167,26 +167,29 @@ void lc_clk_worked(struct lc_clk_thread *k, uint64_t now, uint32_t node);
 /* The same: it was in the OpenMP runtime until now. */
 void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now);
 
+/* This thread is the only one, so far: locks cost nothing until there is another one. */
+void lc_clk_own_locks(void);
+
 static inline void lc_clk_lock(void) {
     if (lc_unlikely(lc_clk.threads_meet))
-        pthread_mutex_lock(&lc_clk.lock);
+        lc_biased_lock(&lc_clk.lock);
 }
 
 static inline void lc_clk_unlock(void) {
     if (lc_unlikely(lc_clk.threads_meet))
-        pthread_mutex_unlock(&lc_clk.lock);
+        lc_biased_unlock(&lc_clk.lock);
 }
 
 /* A thread changes its own clocks: others may read them just now (intervals, phases). Where clocks
  * lag, the queue's lock does for that. Not within lc_clk_lock. */
 static inline void lc_clk_own_lock(void) {
     if (lc_unlikely(lc_clk.clocks_meet))
-        pthread_mutex_lock(&lc_clk.lock);
+        lc_biased_lock(&lc_clk.lock);
 }
 
 static inline void lc_clk_own_unlock(void) {
     if (lc_unlikely(lc_clk.clocks_meet))
-        pthread_mutex_unlock(&lc_clk.lock);
+        lc_biased_unlock(&lc_clk.lock);
 }
 
 /* Lines of the log: S to context tag (send), P source context tag (post), R source context tag

@@ -159,9 +159,9 @@ static void init(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     uint64_t now = LC_ALONE ? lc_core.init_ticks : lc_ticks();
     if (!lc_core.start_stopped) {
-        pthread_mutex_lock(&lc_clk.lock);
+        lc_biased_lock(&lc_clk.lock);
         lc_clk_interval_begin(now, UINT32_MAX);
-        pthread_mutex_unlock(&lc_clk.lock);
+        lc_biased_unlock(&lc_clk.lock);
     }
     lc_clk_interval_seen(lc_clk.on, now);
     if (k != NULL) {
@@ -170,6 +170,7 @@ static void init(struct lc_call *call) {
     }
     if (away && lc_clk.records) {
         lc_clk_records_init();
+        lc_clk_own_locks();
         lc_clk_backlog_init();
         for (struct lc_clk_thread *t = lc_clk.threads; t != NULL; t = t->next)
             t->between = t != k;

@@ -91,8 +91,10 @@ static inline const void *expected_entry(const struct lc_clk_coll *x) {
 }
 
 /* Others may be at the end of operations before it. */
-static LC_COLD void begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
-                                     const struct lc_coll *coll, struct lc_clk_coll *x) {
+static __attribute__((noinline)) void begin_in_backlog(struct lc_call *call,
+                                                       struct lc_clk_thread *k,
+                                                       const struct lc_coll *coll,
+                                                       struct lc_clk_coll *x) {
     lc_clk_lock();
     const void *expected = x->receives ? expected_entry(x) : NULL;
     lc_clk_unlock();

@@ -21,9 +21,10 @@
 #include "piggyback/ring.h"
 
 /* Whether the call waited for a message of that rank is not known yet. */
-static LC_COLD void send_completed_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
-                                              const struct lc_request *r, uint32_t to,
-                                              bool surely) {
+static __attribute__((noinline)) void send_completed_in_backlog(struct lc_call *call,
+                                                                struct lc_clk_thread *k,
+                                                                const struct lc_request *r,
+                                                                uint32_t to, bool surely) {
     uint8_t class = lc_clk.fn_class[call->fn];
     bool waits = !(r->clocks[1] >> 32) && class != LC_FN_OTHER;
     bool slow = call->end - call->begin >= lc_clk.slow_ticks;

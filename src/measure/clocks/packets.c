@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/clocks/clocks.h"
 #include "base/timer.h"
+#include "measure/clocks/backlog.h"
+#include "measure/clocks/clocks.h"
 #include "measure/clocks/packets.h"
 #include "measure/core/core.h"
 
@@ -13,7 +14,10 @@ enum {
     LC_PACKET_WORDS = 501, /* Open MPI sends up to 4 KiB at once */
     LC_PACKETS_MAX = 4096, /* on their way */
     LC_PACKETS_IN = 8,     /* receives posted in advance */
-    LC_HELD_US = 2000
+    LC_HELD_US = 2000,
+    LC_ROW = 16,     /* parts of a row in a packet */
+    LC_ROW_US = 100, /* from one call of a row to the next */
+    LC_NO_ROW = LC_FN_COUNT
 };
 #define LC_PACKET_MARK (0x4c617465ull << 32)
 
@@ -21,7 +25,7 @@ struct packet {
     uint64_t words[LC_PACKET_WORDS];
     uint32_t n, to;
     uint32_t parts[LC_PART_KINDS], n_parts;
-    bool held;
+    bool held, row;  /* row: held for one */
     uint32_t n_held; /* parts that may wait */
     uint64_t since;  /* the first of them was added */
     MPI_Request request;
@@ -32,8 +36,11 @@ static struct packet *flying, *flying_last, *spare;
 static struct to {       /* by rank */
     struct packet *open; /* to be sent */
     bool listed;
+    uint32_t row_fn; /* the last part that may be one of a row: function and begin of its call */
+    uint64_t row_at;
 } * peers;
-static uint32_t *ready;          /* ranks that may have one */
+static _Atomic uint32_t row = LC_NO_ROW; /* the function; changed as n_ready */
+static uint32_t *ready;                  /* ranks that may have one */
 static _Atomic uint32_t n_ready; /* changed with the lock, as the next two; any thread looks */
 static uint32_t n_flying;
 static struct packet *in; /* LC_PACKETS_IN, received in turns */
@@ -101,7 +108,7 @@ static struct packet *take_packet(uint32_t to) {
     p->n = 1;
     p->to = to;
     p->n_parts = p->n_held = 0;
-    p->held = false;
+    p->held = p->row = false;
     memset(p->parts, 0, sizeof p->parts);
     return p;
 }
@@ -156,13 +163,53 @@ bool lc_clk_packet_add(uint32_t to, enum lc_packet_part kind, const uint64_t *wo
     return true;
 }
 
-void lc_clk_packet_hold(uint32_t to, uint32_t most) {
+static void hold(uint32_t to, uint32_t most, bool for_row) {
     struct packet *p = peers[to].open;
-    if (p->n_held++ == 0)
+    if (p->n_held++ == 0) {
         p->since = lc_patience_ticks();
-    p->held = p->n_held == p->n_parts && p->n_held < most;
+        p->row = for_row;
+    }
+    p->held = p->n_held == p->n_parts && p->n_held < most && p->row == for_row;
     if (p->held && get(&n_ready) == 1)
         set_due(p->since + LC_HELD_US * lc_clk.slow_ticks);
+}
+
+void lc_clk_packet_hold(uint32_t to, uint32_t most) {
+    hold(to, most, false);
+}
+
+void lc_clk_packet_row(uint32_t to) {
+    const struct lc_call *call = lc_clk_backlog_in_time();
+    struct to *t = &peers[to];
+    if (call == NULL || lc_core.multiple)
+        return;
+    bool again = t->row_fn == call->fn && call->begin - t->row_at < LC_ROW_US * lc_clk.slow_ticks;
+    t->row_fn = call->fn;
+    t->row_at = call->begin;
+    if (!again)
+        return;
+    hold(to, LC_ROW, true);
+    if (t->open->held)
+        set(&row, call->fn);
+}
+
+bool lc_clk_packets_in_row(void) {
+    return get(&row) != LC_NO_ROW;
+}
+
+bool lc_clk_packets_row_of(uint32_t fn) {
+    return get(&row) == fn;
+}
+
+void lc_clk_packets_end_row(void) {
+    set(&row, LC_NO_ROW);
+    for (uint32_t i = 0; i < get(&n_ready); i++) {
+        struct packet *p = peers[ready[i]].open;
+        if (p == NULL || !p->held || !p->row)
+            continue;
+        p->held = false;
+        set_due(0);
+    }
 }
 
 void lc_clk_packet_release(uint32_t to) {

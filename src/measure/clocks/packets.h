@@ -31,6 +31,18 @@ bool lc_clk_packet_add(uint32_t to, enum lc_packet_part kind, const uint64_t *wo
 void lc_clk_packet_hold(uint32_t to, uint32_t most);
 /* The packet to this rank leaves as any other. */
 void lc_clk_packet_release(uint32_t to);
+
+/* The part just added tells what the call in progress did. If that is one of a row (the same
+ * function soon again, and nothing of this process waits for others), it may wait for the parts of
+ * the next ones as lc_clk_packet_hold says, until the row is over: another function of MPI is
+ * called, or an event waits (backlog.h). */
+void lc_clk_packet_row(uint32_t to);
+/* Some may be held for a row. Any thread may ask, without the lock. */
+bool lc_clk_packets_in_row(void);
+/* .. of this function. */
+bool lc_clk_packets_row_of(uint32_t fn);
+/* The row is over: they leave as any others. */
+void lc_clk_packets_end_row(void);
 /* Sends all packets that hold something, but for those that wait. */
 void lc_clk_packets_send(void);
 

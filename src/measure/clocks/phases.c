@@ -172,31 +172,31 @@ void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call) {
     uint32_t region;
     if (k != lc_clk.threads || !region_of(call, &region))
         return;
-    pthread_mutex_lock(&lc_clk.lock);
+    lc_biased_lock(&lc_clk.lock);
     if (lc_clk.on && open == NULL) {
         begin(region, call->begin);
         lc_clk_catch_up(k, call->begin);
     }
-    pthread_mutex_unlock(&lc_clk.lock);
+    lc_biased_unlock(&lc_clk.lock);
 }
 
 void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call) {
     if (k != lc_clk.threads)
         return;
-    pthread_mutex_lock(&lc_clk.lock);
+    lc_biased_lock(&lc_clk.lock);
     if (open != NULL) {
         end(call->begin);
         lc_clk_catch_up(k, call->begin);
     }
-    pthread_mutex_unlock(&lc_clk.lock);
+    lc_biased_unlock(&lc_clk.lock);
 }
 
 uint32_t lc_clk_open_region(void) {
-    pthread_mutex_lock(&lc_clk.lock); /* the thread does not go */
+    lc_biased_lock(&lc_clk.lock); /* the thread does not go */
     const struct lc_thread *t = lc_clk.threads != NULL ? lc_clk.threads->thread : NULL;
     uint32_t region =
         t != NULL ? atomic_load_explicit(&t->named_region, memory_order_relaxed) - 1 : UINT32_MAX;
-    pthread_mutex_unlock(&lc_clk.lock);
+    lc_biased_unlock(&lc_clk.lock);
     return region;
 }
 

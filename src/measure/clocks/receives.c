@@ -248,10 +248,10 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     uint32_t number = 0;
     LC_CLK_LOG("P %d %u %d\n", source >= 0 ? source : -1, context, exact ? msg->tag : -1);
     if (lc_unlikely(lc_clk.backlog) && source >= 0 && lc_clk.areas[source].head != NULL &&
-        !lc_clk_backlog_empty()) /* so that its sender finds the line of the post */
+        !lc_clk_backlog_empty(k)) /* so that its sender finds the line of the post */
         lc_clk_backlog_progress(call->begin);
     bool lags = lc_unlikely(lc_clk.backlog) &&
-                (source < 0 || lc_clk.areas[source].head == NULL || !lc_clk_backlog_empty());
+                (source < 0 || lc_clk.areas[source].head == NULL || !lc_clk_backlog_empty(k));
     if (lags) {
         sure = false;
     } else if (lc_likely(exact)) {

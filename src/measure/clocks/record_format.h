@@ -17,6 +17,8 @@ uint64_t lc_clk_record_flags(const struct lc_ring_entry *entry);
 #define LC_RECORD_BLOCKS      (1ull << 34) /* is expected to wait; */
 #define LC_RECORD_INSIDE      (1ull << 35) /* in the call that sends; */
 #define LC_RECORD_KEEPS       (1ull << 36) /* goes in turn (turns.h) */
+/* of messages that have edges back */
+#define LC_RECORD_BACK (LC_RECORD_WAITS | LC_RECORD_SYNCHRONOUS | LC_RECORD_BLOCKS)
 
 #define LC_RECORD_SHADOW (1ull << 63) /* in place of the bytes: of a shadow collective */
 

@@ -50,6 +50,8 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     n += (uint32_t)replies * lc_clk_reply_words(lc_clk.n_whatif);
     if (!lc_clk_packet_add(to, reply ? LC_PART_REPLY : LC_PART_RECORD, words, n))
         return false;
+    if (!reply && (waits & LC_RECORD_BACK) == 0)
+        lc_clk_packet_row(to);
     lc_clk.counts.record_bytes += n * sizeof *words;
     return true;
 }

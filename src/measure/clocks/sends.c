@@ -163,8 +163,9 @@ static inline void count(uint32_t to, const struct lc_msg *msg, bool measured) {
         lc_pairs_sent(&lc_clk.pairs, to, msg->bytes);
 }
 
-static LC_COLD void send_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
-                                    struct lc_msg *msg, uint32_t to, uint32_t context) {
+static __attribute__((noinline)) void send_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
+                                                      struct lc_msg *msg, uint32_t to,
+                                                      uint32_t context) {
     static const struct lc_event_type event = {.run = send_later},
                                       record = {.run = send_later, .turn = true};
     struct sending x = {

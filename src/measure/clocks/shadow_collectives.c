@@ -52,6 +52,8 @@ static void send_record(const struct lc_shadow *m, int32_t rank, const struct lc
     words[7] = LC_RECORD_SHADOW;
     if (rank >= 0 && !lc_clk_packet_add((uint32_t)rank, LC_PART_SHADOW, words, LC_RECORD_HEAD + n))
         lc_clk.counts.skipped++;
+    else if (m->kind == LC_COLL_ONE2N || m->kind == LC_COLL_N2ONE)
+        lc_clk_packet_row((uint32_t)rank);
 }
 
 static bool receive_record(const struct lc_shadow *m, int32_t rank, struct lc_shadow_record *r) {

@@ -28,8 +28,6 @@ enum {
 };
 #define LC_TURN_MARK 0x7475726eull
 #define LC_BASE_MARK (0x62617365ull << 32)
-/* of messages that have edges back */
-#define LC_TURN_NOT (LC_RECORD_WAITS | LC_RECORD_SYNCHRONOUS | LC_RECORD_BLOCKS)
 
 /* A turn as words of a part: these, the items of both works, what-if clocks of both. */
 struct words {
@@ -68,6 +66,7 @@ struct partner {
     bool voided;             /* a message to the other one has not left, and was counted */
     uint32_t promised_seq;   /* from this one on */
     uint32_t n_kept;         /* so far */
+    uint32_t next_received;  /* of these, the one after the last that the other one received */
     uint32_t n_to, n_from;   /* streams */
     struct stream to[LC_TURN_STREAMS], from[LC_TURN_STREAMS];
     uint64_t received[LC_TURN_STREAMS]; /* by the other one, of `to`, until its last turn */
@@ -259,7 +258,8 @@ enum lc_turn_way lc_clk_turns_send(const struct lc_call *call, const struct lc_t
         return LC_TURN_NONE;
     bool in_turn = turn.peer == (int32_t)x->to && turn.got;
     struct partner *p = in_turn ? make_partner(x->to) : partner_of(x->to);
-    bool told = turn.open && in_turn && (x->flags & LC_TURN_NOT) == 0 && p != NULL && tell(call, x);
+    bool told =
+        turn.open && in_turn && (x->flags & LC_RECORD_BACK) == 0 && p != NULL && tell(call, x);
     if (turn.open && !told)
         lc_clk_turns_close();
     turn.peer = (int32_t)x->to;
@@ -285,12 +285,18 @@ void lc_clk_turns_void(uint32_t to) {
 /* What this rank keeps of the message that the partner received; NULL: nothing. *place: among the
  * streams. */
 static struct kept *find_received(struct partner *p, uint64_t stream, uint32_t *place) {
-    uint32_t n = p->n_kept < LC_TURN_KEPT ? p->n_kept : LC_TURN_KEPT;
+    uint32_t n = p->n_kept < LC_TURN_KEPT ? p->n_kept : LC_TURN_KEPT, most = n;
     *place = find_stream(p->to, &p->n_to, stream);
-    for (uint32_t back = 1; back <= n && *place < LC_TURN_STREAMS; back++) {
+    if (*place == LC_TURN_STREAMS)
+        return NULL;
+    uint32_t back = p->n_kept - p->next_received; /* it is likely to be the next one */
+    for (back = back >= 1 && back <= n ? back : 1; most > 0; most--) {
         struct kept *kept = &p->kept[(p->n_kept - back) % LC_TURN_KEPT];
-        if (kept->of.id == stream && kept->of.n == p->received[*place])
+        if (kept->of.id == stream && kept->of.n == p->received[*place]) {
+            p->next_received = p->n_kept - back + 1;
             return kept;
+        }
+        back = back < n ? back + 1 : 1;
     }
     return NULL;
 }
@@ -439,8 +445,12 @@ static void work_off_all(uint32_t source, struct partner *p) {
 
 void lc_clk_turns_known(uint32_t to, uint32_t seq, const uint64_t *words, uint32_t n) {
     struct partner *p = partner_of(to);
-    uint32_t kept = p == NULL ? 0 : p->n_kept < LC_TURN_KEPT ? p->n_kept : LC_TURN_KEPT;
-    for (uint32_t back = 1; back <= kept; back++) {
+    uint32_t back = p == NULL ? 0 : p->n_kept < LC_TURN_KEPT ? p->n_kept : LC_TURN_KEPT;
+    if (back > 0) { /* numbers ascend, but for gaps one by one */
+        uint32_t far = p->kept[(p->n_kept - 1) % LC_TURN_KEPT].seq - seq + 1;
+        back = far < back ? far : back;
+    }
+    for (; back > 0; back--) {
         struct kept *at = &p->kept[(p->n_kept - back) % LC_TURN_KEPT];
         if (at->seq != seq)
             continue;
@@ -473,10 +483,13 @@ bool lc_clk_turns_take(uint32_t source, const uint64_t *words, uint32_t n) {
         return false;
     if (is_base(words, n))
         put_part(&p->bases, (uint32_t)words[0], words, n);
-    else if (is_turn(words, n, &head))
+    else if (is_turn(words, n, &head)) {
+        if (p->parts == NULL && work_off(source, p, words, &head))
+            return true;
         put_part(&p->parts, (uint32_t)head.node_seq, words, n);
-    else if (p->parts != NULL && n >= LC_RECORD_HEAD && words[7] != LC_RECORD_SHADOW &&
-             words[6] >> 32 != LC_CONTEXT_REPLY)
+        return true;
+    } else if (p->parts != NULL && n >= LC_RECORD_HEAD && words[7] != LC_RECORD_SHADOW &&
+               words[6] >> 32 != LC_CONTEXT_REPLY)
         put_part(&p->parts, (uint32_t)words[5], words, n);
     else
         return false;
