@@ -37,8 +37,10 @@ static void send_packets(void) {
 /* When MPI was asked last; changed with the queue's lock, any thread looks. */
 static _Atomic uint64_t asked_at;
 
-/* Has the oldest event waited for so long, and was MPI not asked meanwhile? */
-static bool is_old(uint64_t now, uint32_t us) {
+/* Has the oldest event waited for long, and was MPI not asked meanwhile? Messages in turn wait for
+ * each other's packets. */
+static bool is_old(uint64_t now) {
+    uint32_t us = lc_clk_turns_open() ? OLD_TURN_US : OLD_US;
     uint64_t asked = atomic_load_explicit(&asked_at, memory_order_relaxed);
     uint64_t oldest = lc_clk_backlog_oldest(), since = oldest > asked ? oldest : asked;
     return lc_clk_backlog_events() > 0 && now > since && now - since > us * lc_clk.slow_ticks;
@@ -46,7 +48,7 @@ static bool is_old(uint64_t now, uint32_t us) {
 
 /* MPI is called, so that pending packets make progress. */
 static bool must_ask(uint64_t now) {
-    bool ask = is_old(now, lc_clk_turns_open() ? OLD_TURN_US : OLD_US);
+    bool ask = is_old(now);
     if (ask)
         atomic_store_explicit(&asked_at, now, memory_order_relaxed);
     return ask;
@@ -57,7 +59,7 @@ static bool must_ask(uint64_t now) {
  * does meanwhile is seen the next time. */
 static bool is_idle(uint64_t now) {
     return !lc_clk.mixed && !lc_clk_records_pulled() && lc_clk_packets_idle(now) &&
-           !lc_clk_reply_is_wanted() && !lc_clk_composed_waits() && !is_old(now, OLD_US);
+           !lc_clk_reply_is_wanted() && !lc_clk_composed_waits(now) && !is_old(now);
 }
 
 void lc_clk_backlog_progress(uint64_t now) {

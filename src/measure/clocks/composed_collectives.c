@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/timer.h"
+#include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/composed_collectives.h"
@@ -19,7 +20,8 @@
 
 struct lc_shadow_batch { /* also as words of a message */
     uint32_t n;          /* steps */
-    uint32_t mixed;      /* members are in several intervals or phases */
+    uint16_t mixed;      /* members are in several intervals or phases */
+    uint16_t lags;       /* the clocks of a member lag far behind the program */
     double outside_omp_end;
     struct lc_shadow_record first;
     struct lc_shadow_step steps[LC_STEPS];
@@ -27,8 +29,32 @@ struct lc_shadow_batch { /* also as words of a message */
 _Static_assert(sizeof(struct lc_shadow_batch) / sizeof(uint64_t) + 2 <= LC_PART_WORDS,
                "a part of a packet");
 
-enum { LC_HELD = 8, SAME_NS = 2 /* rounding of times */ };
+enum {
+    LC_HELD = 8,
+    LC_EACH_TO_EACH = 8, /* members, at most */
+    SAME_NS = 2          /* rounding of times */
+};
 #define DRIFT 1e-4 /* of the clocks of two nodes against each other, at most */
+
+/* ---- when there is something to do */
+
+/* When batches that wait for more steps are to be looked at again: after so many ends of operations
+ * (0: now; UINT32_MAX: none waits), or then (lc_patience_ticks). Changed with the lock, or by the
+ * thread that composes; any thread looks. */
+static _Atomic uint32_t ends_left = UINT32_MAX;
+static _Atomic uint64_t look_at = UINT64_MAX;
+
+static void look_now(void) {
+    if (atomic_load_explicit(&ends_left, memory_order_relaxed) != UINT32_MAX)
+        atomic_store_explicit(&ends_left, 0, memory_order_relaxed);
+}
+
+static void look_after(uint32_t ends, uint64_t at) {
+    if (ends < atomic_load_explicit(&ends_left, memory_order_relaxed))
+        atomic_store_explicit(&ends_left, ends, memory_order_relaxed);
+    if (at < atomic_load_explicit(&look_at, memory_order_relaxed))
+        atomic_store_explicit(&look_at, at, memory_order_relaxed);
+}
 
 /* ---- what the thread did since the last operation */
 
@@ -42,8 +68,10 @@ static bool one_thread(void) {
 }
 
 void lc_clk_composed_break(void) {
-    if (since.after != NULL)
-        since.after = NULL;
+    if (since.after == NULL)
+        return;
+    since.after = NULL;
+    look_now();
 }
 
 void lc_clk_composed_worked(uint64_t ticks, uint32_t node, bool part) {
@@ -97,6 +125,7 @@ static void merge_step(const struct lc_shadow_step *a, struct lc_shadow_step *b)
 
 static void merge(const struct lc_shadow_batch *a, struct lc_shadow_batch *b) {
     b->mixed |= a->mixed;
+    b->lags |= a->lags;
     b->mixed |= b->first.n > 0 && a->first.n > 0 &&
                 (a->first.interval != b->first.interval || a->first.phase != b->first.phase);
     lc_shadow_merge(&a->first, &b->first);
@@ -171,10 +200,20 @@ static bool received_from_children(struct lc_shadow *m) {
     return all;
 }
 
+/* Has the batch of that rank come? */
+static bool has_come(const struct lc_shadow *m, int32_t rank) {
+    uint32_t context = lc_shadow_context(m);
+    const struct early *e = early_batches;
+    while (e != NULL &&
+           (e->number != m->number || e->context != context || (int32_t)e->source != rank))
+        e = e->next;
+    return e != NULL;
+}
+
 /* ---- how many steps there are to tell */
 
 static struct lc_shadow *held[LC_HELD]; /* wait for more */
-static _Atomic uint32_t n_held;         /* changed with the lock, any thread looks */
+static uint32_t n_held;
 static bool eager;
 
 static void let_go(const struct lc_shadow *m) {
@@ -183,14 +222,16 @@ static void let_go(const struct lc_shadow *m) {
             held[i--] = held[--n_held];
 }
 
-/* False: all are held that can be. */
-static bool hold(struct lc_shadow *m) {
-    for (uint32_t i = 0; i < n_held; i++)
-        if (held[i] == m)
-            return true;
-    if (n_held == LC_HELD)
+/* It is to have so many steps. False: all are held that can be. */
+static bool hold(struct lc_shadow *m, uint32_t most) {
+    uint32_t i = 0;
+    while (i < n_held && held[i] != m)
+        i++;
+    if (i == LC_HELD)
         return false;
-    held[n_held++] = m;
+    held[i] = m;
+    n_held += i == n_held;
+    look_after(most - m->n_steps, m->published + LC_STEPS_WAIT_US * lc_clk.slow_ticks + 1);
     return true;
 }
 
@@ -199,19 +240,26 @@ static bool is_old(const struct lc_shadow *m) {
 }
 
 /* Steps of this member after m, at most `most`; *more: there may be others soon. */
-static uint32_t steps_behind(const struct lc_shadow *m, uint32_t most, bool *more) {
-    uint32_t n = 0;
-    const struct lc_shadow *last = m, *s = m->after;
-    for (; n < most && s != NULL && s->relative && s->ended; last = s, s = s->after)
-        n++;
-    *more = n < most && (s == NULL ? since.after == last || !last->ended : s->relative);
-    return n;
+static uint32_t steps_behind(struct lc_shadow *m, uint32_t most, bool *more) {
+    const struct lc_shadow *s;
+    if (m->last_step == NULL) {
+        m->n_steps = 0;
+        m->last_step = m;
+    }
+    while ((s = m->last_step->after) != NULL && m->n_steps < most && s->relative && s->ended) {
+        m->last_step = m->last_step->after;
+        m->n_steps++;
+    }
+    *more = m->n_steps < most &&
+            (s == NULL ? since.after == m->last_step || !m->last_step->ended : s->relative);
+    return m->n_steps < most ? m->n_steps : most;
 }
 
 static void fill_own(const struct lc_shadow *m, uint32_t n, struct lc_shadow_batch *b) {
     clear(b);
     b->n = n;
-    b->first = m->mine;
+    b->lags = lc_clk_backlog_lags();
+    lc_shadow_copy(&m->mine, &b->first);
     if (m->ended)
         b->outside_omp_end = ns_of(m->end - m->origin);
     const struct lc_shadow *s = m->after;
@@ -228,8 +276,8 @@ static void fill_own(const struct lc_shadow *m, uint32_t n, struct lc_shadow_bat
 static bool add_own(struct lc_shadow *m) {
     struct lc_shadow_batch own;
     bool more;
-    uint32_t n = steps_behind(m, m->few ? 0 : m->batch->n, &more);
-    if (more && m->soon && !eager && !is_old(m) && hold(m))
+    uint32_t most = m->few ? 0 : m->batch->n, n = steps_behind(m, most, &more);
+    if (more && m->soon && !eager && !is_old(m) && hold(m, most))
         return false;
     let_go(m);
     fill_own(m, n, &own);
@@ -259,13 +307,15 @@ static void unchain(struct lc_shadow *m) {
     *(m->before != NULL ? &m->before->after : &c->first_composed) = m->after;
     *(m->after != NULL ? &m->after->before : &c->last_composed) = m->before;
     m->chained = false;
+    if (c->first_composed != NULL)
+        c->first_composed->last_step = NULL;
     if (since.after == m)
         since.after = NULL;
     let_go(m);
 }
 
 static void known(struct lc_shadow *m, const struct lc_shadow_record *r) {
-    m->received = *r;
+    lc_shadow_copy(r, &m->received);
     m->come = m->over = true;
     unchain(m);
     lc_shadow_go(m);
@@ -298,6 +348,7 @@ static void spread(struct lc_shadow *m) {
         known(s, &at);
     }
     c->told = at.latest;
+    c->lags = b->lags != 0;
     free(b);
     struct lc_shadow *next = c->first_composed;
     if (next != NULL)
@@ -305,29 +356,91 @@ static void spread(struct lc_shadow *m) {
     lc_clk_comm_unuse(c);
 }
 
+/* ---- ways to the maxima, which all members know at the end: each says whether it is there */
+
+static bool along_tree(struct lc_shadow *m) {
+    bool top = lc_shadow_place(m) == 0;
+    if (!m->sent) {
+        if (!received_from_children(m) || !m->own || !add_own(m))
+            return false;
+        m->sent = true;
+        if (!top)
+            send_record(m, lc_shadow_parent(m), m->batch);
+    }
+    if (!top && !receive_record(m, lc_shadow_parent(m), m->batch))
+        return false;
+    for (int level = 0; level < LC_SHADOW_LEVELS && ((int32_t)1 << level) < m->n; level++)
+        if (lc_shadow_child(m, level) >= 0)
+            send_record(m, lc_shadow_rank_at(m, lc_shadow_child(m, level)), m->batch);
+    return true;
+}
+
+/* One message in sequence. Merged in the same order by all: of equal clocks the first one's call
+ * paths. */
+static bool each_to_each(struct lc_shadow *m) {
+    if (!m->sent) {
+        if (!m->own || !add_own(m))
+            return false;
+        m->sent = true;
+        for (int32_t i = 0; i < m->n; i++)
+            if (i != m->me)
+                send_record(m, m->ranks[i], m->batch);
+    }
+    for (int32_t i = 0; i < m->n; i++)
+        if (i != m->me && !has_come(m, m->ranks[i]))
+            return false;
+    struct lc_shadow_batch all, theirs;
+    clear(&all);
+    for (int32_t i = 0; i < m->n; i++)
+        if (i == m->me || receive_record(m, m->ranks[i], &theirs))
+            merge(i == m->me ? m->batch : &theirs, &all);
+    *m->batch = all;
+    return true;
+}
+
+/* Each member sends what it knows to the one 1, 2, 4, .. places on: maxima may count twice. */
+static bool by_doubling(struct lc_shadow *m) {
+    struct lc_shadow_batch theirs;
+    if (!m->sent) {
+        if (!m->own || !add_own(m))
+            return false;
+        m->sent = true;
+        send_record(m, m->ranks[(m->me + 1) % m->n], m->batch);
+    }
+    for (int step = 0; step < LC_SHADOW_LEVELS && ((int32_t)1 << step) < m->n; step++) {
+        int32_t far = (int32_t)1 << step;
+        if (m->received_from >> step & 1)
+            continue;
+        if (!receive_record(m, m->ranks[(m->me - far + m->n) % m->n], &theirs))
+            return false;
+        merge(&theirs, m->batch);
+        m->received_from |= 1ull << step;
+        if (far < m->n - far)
+            send_record(m, m->ranks[(m->me + 2 * far) % m->n], m->batch);
+    }
+    return true;
+}
+
+/* The tree takes the fewest messages, but twice its height in sequence: where clocks lag far behind
+ * the program, as the batch before told all members alike, more of them go, and fewer after each
+ * other. Of two members as many go in any case. */
+static bool reduce(struct lc_shadow *m) {
+    if (m->n == 2 || (m->c->lags && m->n <= LC_EACH_TO_EACH))
+        return each_to_each(m);
+    return m->c->lags ? by_doubling(m) : along_tree(m);
+}
+
 void lc_clk_composed_advance(struct lc_shadow *m) {
     if (m->c->first_composed != m || m->over)
         return;
-    bool top = lc_shadow_place(m) == 0;
     if (m->batch == NULL) {
         m->batch = malloc(sizeof *m->batch);
         if (m->batch == NULL)
             return;
         clear(m->batch);
     }
-    if (!m->sent) {
-        if (!received_from_children(m) || !m->own || !add_own(m))
-            return;
-        m->sent = true;
-        if (!top)
-            send_record(m, lc_shadow_parent(m), m->batch);
-    }
-    if (!top && !receive_record(m, lc_shadow_parent(m), m->batch))
-        return;
-    for (int level = 0; level < LC_SHADOW_LEVELS && ((int32_t)1 << level) < m->n; level++)
-        if (lc_shadow_child(m, level) >= 0)
-            send_record(m, lc_shadow_rank_at(m, lc_shadow_child(m, level)), m->batch);
-    spread(m);
+    if (reduce(m))
+        spread(m);
 }
 
 /* ---- life */
@@ -345,11 +458,16 @@ void lc_clk_composed_begin(struct lc_shadow *m, uint64_t enter) {
     m->relative = one_thread() && since.after != NULL && since.after == m->before;
     if (m->relative)
         take_step(&m->step);
+    else
+        look_now();
 }
 
 void lc_clk_composed_end(struct lc_shadow *m, uint64_t end) {
     m->end = m->c->composed_end = end;
     m->ended = true;
+    uint32_t left = atomic_load_explicit(&ends_left, memory_order_relaxed);
+    if (left > 0 && left != UINT32_MAX)
+        atomic_store_explicit(&ends_left, left - 1, memory_order_relaxed);
     if (!one_thread() || !m->chained)
         return;
     memset(&since, 0, sizeof since);
@@ -382,13 +500,16 @@ void lc_clk_composed_part(uint32_t source, const uint64_t *words, uint32_t n) {
 }
 
 void lc_clk_composed_progress(void) {
+    atomic_store_explicit(&ends_left, UINT32_MAX, memory_order_relaxed);
+    atomic_store_explicit(&look_at, UINT64_MAX, memory_order_relaxed);
     for (uint32_t i = n_held; i-- > 0;)
         if (i < n_held)
             lc_clk_composed_advance(held[i]);
 }
 
-bool lc_clk_composed_waits(void) {
-    return atomic_load_explicit(&n_held, memory_order_relaxed) > 0;
+bool lc_clk_composed_waits(uint64_t now) {
+    return atomic_load_explicit(&ends_left, memory_order_relaxed) == 0 ||
+           now >= atomic_load_explicit(&look_at, memory_order_relaxed);
 }
 
 void lc_clk_composed_eager(bool on) {

@@ -10,6 +10,7 @@
 #include "measure/clocks/pending_replies.h"
 #include "measure/clocks/record_format.h"
 #include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/shadow_private.h"
 #include "measure/clocks/turns.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
@@ -132,5 +133,6 @@ void lc_clk_records_finish(void) {
         return;
     lc_clk_packets_end();
     lc_clk_turns_end();
+    lc_shadow_free_spare();
     lc_real.Comm_free(&lc_clk.comm);
 }

@@ -46,11 +46,14 @@ static bool some_to(struct lc_thread *t, const struct lc_coll *coll, int i) {
 
 /* Only the words that are set. */
 static void send_record(const struct lc_shadow *m, int32_t rank, const struct lc_shadow_record *r) {
-    uint64_t words[LC_PART_WORDS] = {0};
+    uint64_t words[LC_PART_WORDS];
     uint32_t n = lc_shadow_pack(r, words + LC_RECORD_HEAD);
+    memset(words, 0, LC_RECORD_HEAD * sizeof *words);
     words[6] = (uint64_t)lc_shadow_context(m) << 32 | m->number;
     words[7] = LC_RECORD_SHADOW;
-    if (rank >= 0 && !lc_clk_packet_add((uint32_t)rank, LC_PART_SHADOW, words, LC_RECORD_HEAD + n))
+    if (rank < 0)
+        return;
+    if (!lc_clk_packet_add((uint32_t)rank, LC_PART_SHADOW, words, LC_RECORD_HEAD + n))
         lc_clk.counts.skipped++;
     else if (m->kind == LC_COLL_ONE2N || m->kind == LC_COLL_N2ONE)
         lc_clk_packet_row((uint32_t)rank);
@@ -104,7 +107,7 @@ static void all_to_all(struct lc_shadow *m) {
         else if (m->inter)
             send_record(m, m->others[0], &m->up);
         else
-            m->received = m->up;
+            lc_shadow_copy(&m->up, &m->received);
     }
     if ((!top && !receive_record(m, lc_shadow_parent(m), &m->received)) ||
         (top && m->inter && !receive_record(m, m->others[0], &m->received)))
@@ -130,7 +133,7 @@ static void from_root(struct lc_shadow *m) {
         if (lc_shadow_place(m) == 0 && !m->own)
             return;
         if (lc_shadow_place(m) == 0)
-            m->received = m->mine;
+            lc_shadow_copy(&m->mine, &m->received);
         else if (!receive_record(m, lc_shadow_parent(m), &m->received))
             return;
         send_to_children(m);
@@ -155,7 +158,7 @@ static void to_root(struct lc_shadow *m) {
         if (!received_from_children(m) || (!m->own && !m->is_root))
             return;
         if (m->is_root)
-            m->received = m->up;
+            lc_shadow_copy(&m->up, &m->received);
         else
             send_record(m, lc_shadow_parent(m), &m->up);
     } else if (!m->own && m->takes_part) {
@@ -172,7 +175,7 @@ static void to_next(struct lc_shadow *m) {
     m->come = true;
     if (!m->own)
         return;
-    m->up = m->received;
+    lc_shadow_copy(&m->received, &m->up);
     lc_shadow_merge(&m->mine, &m->up);
     if (m->me + 1 < m->n)
         send_record(m, m->ranks[m->me + 1], &m->up);
@@ -315,7 +318,7 @@ static bool set_pairs(struct lc_call *call, struct lc_shadow *m, const struct lc
 
 struct lc_shadow *lc_clk_shadow_new(struct lc_call *call, const struct lc_clk_coll *x,
                                     const struct lc_comm *comm, const struct lc_coll *coll) {
-    struct lc_shadow *m = calloc(1, sizeof *m);
+    struct lc_shadow *m = lc_shadow_take();
     if (m == NULL)
         return NULL;
     m->c = x->c;

@@ -1,11 +1,38 @@
 /* Shadow collectives under way. */
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/shadow_private.h"
 
 /* In the order in which they began: most arrivals belong to the oldest. */
 static struct lc_shadow *under_way, *under_way_last;
+
+static struct lc_shadow *spare; /* by `next` */
+
+struct lc_shadow *lc_shadow_take(void) {
+    struct lc_shadow *m = spare;
+    if (m != NULL)
+        spare = m->next;
+    else
+        m = malloc(sizeof *m);
+    if (m == NULL)
+        return NULL;
+    memset(m, 0, offsetof(struct lc_shadow, mine));
+    lc_shadow_empty(&m->mine);
+    lc_shadow_empty(&m->up);
+    lc_shadow_empty(&m->received);
+    return m;
+}
+
+void lc_shadow_free_spare(void) {
+    for (struct lc_shadow *m = spare, *next; m != NULL; m = next) {
+        next = m->next;
+        free(m);
+    }
+    spare = NULL;
+}
 
 struct lc_shadow *lc_shadow_first(void) {
     return under_way;
@@ -26,7 +53,8 @@ void lc_shadow_free(struct lc_shadow *m) {
     lc_clk_comm_unuse(m->c);
     free(m->to);
     free(m->from);
-    free(m);
+    m->next = spare;
+    spare = m;
 }
 
 void lc_shadow_go(struct lc_shadow *m) {

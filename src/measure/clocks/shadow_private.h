@@ -40,9 +40,8 @@ struct lc_shadow {
     int32_t n, me, n_others, root;
     bool is_root, takes_part; /* inter: a member of the root's group need not */
     bool own, sent, exchanged, come,
-        over;    /* come: `received` is complete; over: nothing to pass on */
-    bool wanted; /* the backlog holds it, or a late edge */
-    struct lc_shadow_record mine, up, received;
+        over;           /* come: `received` is complete; over: nothing to pass on */
+    bool wanted;        /* the backlog holds it, or a late edge */
     int32_t *to, *from; /* pairs: world ranks; from: -1 when it has come */
     int32_t n_to, n_from, n_received;
     uint64_t received_from; /* children of the tree, by step */
@@ -55,6 +54,10 @@ struct lc_shadow {
         published;                 /* ticks; of outside_omp; when its clocks were published */
     struct lc_shadow_step step;    /* of this member, if relative */
     struct lc_shadow_batch *batch; /* it is the first of this one */
+    /* of this one the number of steps that were counted, and the last of them (NULL: none yet) */
+    uint32_t n_steps;
+    struct lc_shadow *last_step;
+    struct lc_shadow_record mine, up, received; /* not cleared: lc_shadow_empty */
 };
 
 static inline uint32_t lc_shadow_context(const struct lc_shadow *m) {
@@ -89,9 +92,12 @@ static inline int32_t lc_shadow_parent(const struct lc_shadow *m) {
 
 /* The first one, or NULL; the others by `next`. */
 struct lc_shadow *lc_shadow_first(void);
+/* A new one, all 0, its records empty; NULL: no memory. */
+struct lc_shadow *lc_shadow_take(void);
 void lc_shadow_enlist(struct lc_shadow *m); /* one more */
 /* One that is not listed. */
 void lc_shadow_free(struct lc_shadow *m);
+void lc_shadow_free_spare(void); /* memory of those that are over */
 /* If nothing is to be done for it any more it goes, unless the backlog holds it. */
 void lc_shadow_go(struct lc_shadow *m);
 /* The one with this context and number; NULL: not begun. */

@@ -15,8 +15,34 @@
 _Static_assert(sizeof(struct lc_shadow_record) / sizeof(uint64_t) <= LC_STASH_ROOM,
                "a record of a collective is an entry that waits for its turn");
 
+enum { HEAD = offsetof(struct lc_shadow_record, extra) / sizeof(uint64_t) };
+
+void lc_shadow_empty(struct lc_shadow_record *r) {
+    memset(r, 0, (HEAD + 2) * sizeof(uint64_t));
+    r->past[0] = 0;
+}
+
+static void copy_past(const struct lc_shadow_record *from, struct lc_shadow_record *to) {
+    to->past[0] = 0;
+    memcpy(to->past, from->past, lc_clk_origins_words(from->past) * sizeof *to->past);
+}
+
+static void copy_extra(const struct lc_shadow_record *from, struct lc_shadow_record *to) {
+    memcpy(to->extra, from->extra, lc_clk_extra_words(from->extra) * sizeof *to->extra);
+}
+
+void lc_shadow_copy(const struct lc_shadow_record *from, struct lc_shadow_record *to) {
+    if (from->n == 0) {
+        lc_shadow_empty(to);
+        return;
+    }
+    memcpy(to, from, HEAD * sizeof(uint64_t));
+    copy_extra(from, to);
+    copy_past(from, to);
+}
+
 uint32_t lc_shadow_pack(const struct lc_shadow_record *r, uint64_t *words) {
-    uint32_t n = offsetof(struct lc_shadow_record, extra) / sizeof *words;
+    uint32_t n = HEAD;
     n += r->n > 0 ? lc_clk_extra_words(r->extra) : 0;
     memcpy(words, r, n * sizeof *words);
     uint32_t past = r->n > 0 ? lc_clk_origins_words(r->past) : 0;
@@ -25,12 +51,10 @@ uint32_t lc_shadow_pack(const struct lc_shadow_record *r, uint64_t *words) {
 }
 
 bool lc_shadow_unpack(const uint64_t *words, uint32_t n, struct lc_shadow_record *r) {
-    uint32_t head = offsetof(struct lc_shadow_record, extra) / sizeof *words;
-    memset(r, 0, sizeof *r);
-    if (n <= head) {
-        memcpy(r, words, n * sizeof *words);
+    uint32_t head = HEAD;
+    lc_shadow_empty(r);
+    if (n <= head) /* of no member */
         return true;
-    }
     if (words[head] > LC_RECORD_ITEMS)
         return false;
     head += lc_clk_extra_words(words + head);
@@ -38,20 +62,22 @@ bool lc_shadow_unpack(const uint64_t *words, uint32_t n, struct lc_shadow_record
         return false;
     memcpy(r, words, head * sizeof *words);
     memcpy(r->past, words + head, (n - head) * sizeof *words);
+    if (lc_clk_origins_words(r->past) > n - head)
+        r->past[0] = 0;
     return true;
 }
 
 void lc_shadow_merge(const struct lc_shadow_record *a, struct lc_shadow_record *b) {
     bool empty = b->n == 0;
     if (a->n > 0 && empty)
-        *b = *a;
+        lc_shadow_copy(a, b);
     if (a->n == 0 || empty)
         return;
     if (a->latest > b->latest || (a->latest == b->latest && a->latest_rank < b->latest_rank)) {
         b->latest = a->latest;
         b->latest_rank = a->latest_rank;
         b->latest_node = a->latest_node;
-        memcpy(b->past, a->past, sizeof b->past);
+        copy_past(a, b);
     }
     if (a->earliest < b->earliest ||
         (a->earliest == b->earliest && a->earliest_rank < b->earliest_rank)) {
@@ -76,7 +102,7 @@ void lc_shadow_merge(const struct lc_shadow_record *a, struct lc_shadow_record *
     if (newer || a->useful > b->useful) {
         b->useful = a->useful;
         b->interval = a->interval;
-        memcpy(b->extra, a->extra, sizeof b->extra);
+        copy_extra(a, b);
     }
     memcpy(b->extra + 2, whatif, sizeof whatif);
 }

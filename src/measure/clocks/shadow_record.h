@@ -24,6 +24,11 @@ struct lc_shadow_record {
     uint64_t past[LC_PAST_WORDS]; /* of latest_rank (origins.h); 0: none */
 };
 
+/* Of no member yet. */
+void lc_shadow_empty(struct lc_shadow_record *r);
+/* Only the words that are set. */
+void lc_shadow_copy(const struct lc_shadow_record *from, struct lc_shadow_record *to);
+
 /* The words that are set, at most sizeof *r of them; how many. */
 uint32_t lc_shadow_pack(const struct lc_shadow_record *r, uint64_t *words);
 /* Back. False: damaged. */
