@@ -153,6 +153,14 @@ static void post_later(struct lc_call *call, struct lc_clk_thread *k, void *data
     lc_clk_unlock();
 }
 
+/* A blocking receive whose clocks lag is posted when its call begins, and nobody else receives
+ * while the thread is in it: there is nothing to keep of it. Not so where the end of a send of the
+ * same call may wait for the sender, which waits for this post; rings want it, too. */
+static bool needs_no_record(const struct lc_call *call, const struct lc_msg *msg, int32_t source) {
+    return msg->id == 0 && !lc_core.multiple && !lc_clk.fn_sends[call->fn] &&
+           (source >= 0 ? lc_clk.areas[source].head == NULL : !lc_clk.mixed);
+}
+
 /* The sender learns when the receive was posted once the message has arrived. */
 static void post_in_backlog(struct lc_call *call, struct lc_clk_thread *k, struct lc_clk_recv *r) {
     static const struct lc_event_type event = {.run = post_later, .turn = true};
@@ -189,10 +197,14 @@ static void receive_later(struct lc_call *call, struct lc_clk_thread *k, void *d
     if (x.item->pending) { /* forced */
         lc_clk_late_edge_add(k, call, x.source, x.item);
     } else {
-        if (x.recv != NULL)
+        bool notified = x.notified;
+        if (x.recv != NULL) {
             lc_clk_reply_now(x.recv, x.item);
+            notified |= x.recv->replied;
+        } else {
+            notified |= lc_clk_reply_blocking(k, call, x.source, x.item);
+        }
         lc_clk_turns_got(x.source, &x.item->entry);
-        bool notified = x.notified || (x.recv != NULL && x.recv->replied);
         if (x.recv != NULL && !notified && !x.recv->reply_later)
             note_late(x.source, x.recv->recv.post.enter, x.recv->post_number, &x.item->entry);
         uint64_t waited = take_entry(k, call, x.source, &x.item->entry, x.item->extra,
@@ -201,15 +213,18 @@ static void receive_later(struct lc_call *call, struct lc_clk_thread *k, void *d
             k->blockers[k->n_blockers++] = x.source;
         lc_match_release(&lc_clk.match, x.item);
     }
-    if (x.recv != NULL)
+    if (x.recv != NULL) {
+        lc_clk_reply_forget(x.recv);
         x.recv->claimed = NULL;
+        lc_clk_recycle_recv(x.recv);
+    }
     lc_clk_unlock();
-    lc_clk_release_recv(x.recv);
 }
 
 /* Its place in the stream is taken now, its record may come later. */
-static LC_COLD void receive_in_backlog(struct lc_clk_thread *k, const struct lc_deferred *deferred,
-                                       uint32_t source, uint32_t context) {
+static __attribute__((noinline)) void receive_in_backlog(struct lc_clk_thread *k,
+                                                         const struct lc_deferred *deferred,
+                                                         uint32_t source, uint32_t context) {
     static const struct lc_event_type event = {
         .ready = has_arrived, .run = receive_later, .turn = true};
     struct lc_clk_recv *r = deferred->recv;
@@ -270,6 +285,8 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     }
     if (msg->id == 0 && !lc_core.multiple && sure)
         return; /* blocking, nobody else receives: no list is needed */
+    if (lags && needs_no_record(call, msg, source))
+        return;
     struct lc_clk_recv *r = take_recv();
     if (r == NULL)
         return;
