@@ -1,7 +1,8 @@
 /* The operations of the overhead benchmark, in tight loops. 2 ranks: pair (half a ping-pong, 8 B),
  * allreduce (8 B), barrier, bcast (8 B), waitall (Irecv + Isend + Waitall, 8 B). 1 rank: self
  * (Irecv + Send + Wait to oneself), solo (MPI_Allreduce on one rank): the unhidden cost, nobody
- * waits. argv: iterations per operation and fifth, depth of the call path above the loop.
+ * waits. argv: iterations per operation and fifth, depth of the call path above the loop. With an
+ * operation as third: so many iterations of this one, and nothing is printed.
  *
  * A virtual machine moves its cores about, so that a cache line takes 30 ns from the other core at
  * one time and 120 at another, within seconds; so an operation is measured in slices, and how long
@@ -13,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static int rank, ranks;
@@ -128,9 +130,15 @@ static double line_ns(void) {
     return best;
 }
 
+static const char *only;
+
 static double repeat(const struct operation *op, int n) {
     enum { SLICE = 4000 };
     double best = 1e300;
+    if (only != NULL) {
+        op->run(n);
+        return 0;
+    }
     op->run(n / 10 + 1);
     double before = line_ns();
     for (int slice = 0; slice * SLICE < 5 * n; slice++) {
@@ -158,6 +166,7 @@ __attribute__((noinline)) static double at_depth(const struct operation *op, int
 int main(int argc, char **argv) {
     int n = argc > 1 ? atoi(argv[1]) : 200000;
     int depth = argc > 2 ? atoi(argv[2]) : 10;
+    only = argc > 3 ? argv[3] : NULL;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -169,13 +178,13 @@ int main(int argc, char **argv) {
     MPI_Win_shared_query(win, 0, &bytes, &unit, (void *)&lines);
     lines = (struct line *)(((uintptr_t)lines + 63) / 64 * 64);
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
-        if (operations[i].ranks != ranks)
+        if (operations[i].ranks != ranks || (only && strcmp(operations[i].name, only) != 0))
             continue;
         double ns = at_depth(&operations[i], n, depth);
-        if (rank == 0)
+        if (rank == 0 && !only)
             printf("%s %.2f\n", operations[i].name, ns);
     }
-    if (rank == 0) {
+    if (rank == 0 && !only) {
         double begin = now_ns();
         for (int i = 0; i < 100000; i++)
             now_ns();

@@ -9,9 +9,15 @@ core takes 30 ns at one time and 120 at another. So each slice is measured toget
 and compared with bare slices of the same kind: near cores (a line takes less than twice the shortest time seen), far cores. For each
 operation and mode: difference of the medians, of the lower quartiles in brackets, that median in units of one clock_gettime, and the
 number of slices. With no-minima and profile: by how much of a call (with plain statistics) minima make it longer.
+
+--instructions: instead, for each operation and mode, what callgrind counts on the simulated MPI (tests/sim): instructions of the tool's own
+library, and its own calls of MPI, per operation and rank. It is the same on any machine, loaded or not: messages take LATENCY_NS there, and calls no time. With
+--functions N: the N functions of the library with the most instructions of their own.
 """
 import argparse
 import os
+import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -102,6 +108,80 @@ def print_table(slices, modes, clock, kind):
         figure(name, value, unit)
 
 
+LATENCY_NS = 200
+OPERATIONS = {"pair": 2, "allreduce": 1, "barrier": 1, "bcast": 1, "waitall": 1}  # operations in an iteration
+
+
+def calls_of_program(operation):
+    """MPI calls of an iteration, by rank on average: the library makes them for the program."""
+    return {"pair": ("Send", "Recv"), "waitall": ("Irecv", "Isend", "Waitall")}.get(operation, (operation.capitalize(),))
+
+
+def count(path, functions, calls):
+    """Of a file of callgrind: adds instructions of the tool's library by function, and its calls of MPI by function; the line after calls= is the callee's."""
+    names, inside, function, called, callee_ob = {"ob": {}, "fn": {}}, False, None, None, None
+    callee = False
+    for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines():
+        named = re.match(r"(c?)(ob|fn)=\((\d+)\)(?: (.*))?", line)
+        if named:
+            known = names[named[2]]
+            if named[4]:
+                known[named[3]] = named[4]
+            name = known[named[3]]
+            if named[2] == "ob" and not named[1]:
+                inside = "liblatecomer" in name
+            elif named[2] == "ob":
+                callee_ob = name
+            elif named[1]:
+                called = name
+            else:
+                function, callee_ob = name, None
+        elif line.startswith("calls="):
+            callee = True
+            if inside and called.startswith("PMPI_") and "latecomer" not in (callee_ob or ""):
+                calls[called[5:]] = calls.get(called[5:], 0) + int(line[6:].split()[0])
+            callee_ob = None
+        elif re.match(r"[+\-*\d]", line):
+            if inside and not callee:
+                functions[function] = functions.get(function, 0) + int(line.split()[1])
+            callee = False
+
+
+def instructions(args, mode, operation, n, scratch):
+    """Of both ranks: instructions by function, calls of MPI by function."""
+    for old in pathlib.Path(scratch).glob("count.*"):
+        old.unlink()
+    shutil.rmtree(os.path.join(scratch, "result"), ignore_errors=True)
+    command = [os.path.join(args.build, "bin/sim-mpirun"), "-n", "2", "--seed", "1", "--latency", str(LATENCY_NS), "--call", "0",
+               os.path.join(args.build, "bin/latecomer"), "run", "-q", "-o", os.path.join(scratch, "result"), "--",
+               "valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={scratch}/count.%p",
+               os.path.join(args.build, "bin/overhead-ops-mpich"), str(n), str(args.depth), operation]
+    done = subprocess.run(command, env=dict(os.environ, LATECOMER_MAX_OVERHEAD="off", LATECOMER_SAMPLE="off", **MODES[mode]), capture_output=True, text=True,
+                          timeout=600, check=False)
+    if done.returncode != 0:
+        sys.exit(f"overhead: {' '.join(command)} failed: {done.stderr.strip()}")
+    functions, calls = {}, {}
+    for path in pathlib.Path(scratch).glob("count.*"):
+        count(path, functions, calls)
+    return functions, calls
+
+
+def print_instructions(args, modes):
+    few, many = args.iterations // 3, args.iterations
+    for operation in args.operations.split(",") if args.operations else OPERATIONS:
+        for mode in modes:
+            with tempfile.TemporaryDirectory() as scratch:
+                less, more = (instructions(args, mode, operation, n, scratch) for n in (few, many))
+            per = 2 * (many - few) * OPERATIONS[operation]
+            functions, calls = ({name: (value - less[i].get(name, 0)) / per for name, value in more[i].items()} for i in (0, 1))
+            for name in calls_of_program(operation):
+                calls[name] = calls.get(name, 0) - 1 / OPERATIONS[operation]
+            own = ", ".join(f"{name} {value:.2f}" for name, value in sorted(calls.items(), key=lambda call: -call[1]) if value >= 0.005)
+            print(f"{operation:<11}{mode:<12}{sum(functions.values()):8.0f} instructions; own calls: {own or 'none'}", flush=True)
+            for name, value in sorted(functions.items(), key=lambda function: -function[1])[:args.functions]:
+                print(f"{'':<11}{value:8.1f} {name}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
@@ -110,11 +190,17 @@ def main():
     parser.add_argument("--iterations", type=int, default=200000)
     parser.add_argument("--depth", type=int, default=10)
     parser.add_argument("--modes", default="nop,profile,clocks")
+    parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--operations")
+    parser.add_argument("--functions", type=int, default=0)
     args = parser.parse_args()
     modes = args.modes.split(",")
     unknown = [mode for mode in modes if mode not in MODES]
     if unknown:
         parser.error(f"unknown mode {unknown[0]}; there are {', '.join(MODES)}")
+    if args.instructions:
+        print_instructions(args, modes)
+        return
     with tempfile.TemporaryDirectory() as scratch:
         for ranks in (2, 1):
             title = "two ranks that talk to each other" if ranks == 2 else "one rank that talks to itself (nothing is hidden in waiting)"
