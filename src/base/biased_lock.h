@@ -6,8 +6,8 @@
  *   shared  other threads use it, too: from now on it is a plain mutex
  *
  * Invariant: a thread other than the owner calls lc_biased_share before it locks for the first
- * time. It makes the kernel put a barrier into the owner's instructions (membarrier), so that either
- * the owner sees that the lock is shared, or the caller sees that the owner is inside. */
+ * time. It makes the kernel put a barrier into the owner's instructions (membarrier), so that
+ * either the owner sees that the lock is shared, or the caller sees that the owner is inside. */
 #ifndef LC_BASE_BIASED_LOCK_H
 #define LC_BASE_BIASED_LOCK_H
 

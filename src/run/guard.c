@@ -7,26 +7,16 @@
 #include <unistd.h>
 
 #include "base/timer.h"
+#include "run/kept_fd.h"
 #include "run/run.h"
-
-void lc_guard_keep_only(int fd) {
-    if (fd != LC_GUARD_KEPT)
-        dup2(fd, LC_GUARD_KEPT);
-    close_range(LC_GUARD_KEPT + 1, ~0u, 0);
-    int null = open("/dev/null", O_RDWR);
-    for (int i = 0; null >= 0 && i < 3; i++)
-        dup2(null, i);
-    if (null > 3)
-        close(null);
-}
 
 /* The child: sleeps until the last copy of the other end is closed. */
 static void guard(struct lc_run *run, int fd) {
     char byte;
     ssize_t got;
     setsid();
-    lc_guard_keep_only(fd);
-    while ((got = read(LC_GUARD_KEPT, &byte, 1)) > 0 || (got < 0 && errno == EINTR))
+    lc_keep_only(fd);
+    while ((got = read(LC_KEPT_FD, &byte, 1)) > 0 || (got < 0 && errno == EINTR))
         ;
     run->end_ns = lc_monotonic_raw_ns();
     run->wait_status = SIGKILL; /* as waitpid tells a death by signal */

@@ -14,9 +14,4 @@ void lc_guard_start(struct lc_run *run);
 /* Ends the guard, if there is one, and waits for it. */
 void lc_guard_stop(struct lc_guard *guard);
 
-enum { LC_GUARD_KEPT = 3 };
-/* In a process that watches over the job: keeps no file, pipe or PMI connection of it open but
- * `fd`, which becomes LC_GUARD_KEPT. */
-void lc_guard_keep_only(int fd);
-
 #endif

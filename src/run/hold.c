@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/timer.h"
-#include "run/guard.h"
+#include "run/kept_fd.h"
 
 enum {
     READY_MAX_MS = 500, /* until it traces them; a limit, should it get no processor */
@@ -66,11 +66,11 @@ static size_t trace_all(const struct lc_held *held, size_t n, struct pollfd *pro
 static void hold(const struct lc_held *held, size_t n, uint64_t until_ns, int ready) {
     struct pollfd *programs;
     setsid();
-    lc_guard_keep_only(ready);
+    lc_keep_only(ready);
     if (lc_alloc(&programs, n, sizeof *programs) != LC_OK)
         return;
     size_t traced = trace_all(held, n, programs);
-    close(LC_GUARD_KEPT);
+    close(LC_KEPT_FD);
     while (traced > 0 && lc_monotonic_raw_ns() < until_ns) {
         poll(programs, (nfds_t)n, LOOK_MS);
         for (size_t i = 0; i < n; i++) {

@@ -2,7 +2,7 @@
  *
  * When a rank fails, MPICH's proxy kills all others of its node, `latecomer run` and program alike,
  * and gives the exit status of the one that failed unless it finds a killed one dead while the
- * output of any is open (proxy/pmip.c of Hydra 4). A process closes its output and can be found
+ * output of any is open (the proxy of Hydra 4). A process closes its output and can be found
  * dead at nearly the same instant; but `latecomer run` has less memory to give back than its
  * program, so it would be found long before the program has closed the output of both.
  *

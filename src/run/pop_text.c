@@ -258,7 +258,7 @@ static int by_begin(const void *a, const void *b) {
 
 /* `, "phases": [..]` if there is a phase. */
 static void put_phases(const struct lc_facts *f, struct lc_strbuf *out) {
-    struct phase phases[PHASES_MOST];
+    struct phase phases[PHASES_MOST] = {0};
     size_t n = 0;
     struct lc_byte_reader reader = f->all;
     struct lc_fact_record fact;

@@ -9,11 +9,12 @@
  *
  * A site that is visited LC_LOOP_LEAST times is a loop, unless a loop whose home lies around it
  * (or is the same) goes on meanwhile; loops inside of its iterations end when an outer one is
- * found. So of nested loops the outermost stays that repeats so often, unless most of all its time is
- * in one iteration, in which the inner one repeats (a program that reads commands, one of which runs
- * it). Of the sites of one home the first one stays, unless its visits come in bursts (a loop over neighbours). Known limits: a loop
- * in which the same event follows itself through the same functions cannot be told from one further
- * in; calls that are measured with less detail (budget.h) are not seen.
+ * found. So of nested loops the outermost stays that repeats so often, unless most of all its time
+ * is in one iteration, in which the inner one repeats (a program that reads commands, one of which
+ * runs it). Of the sites of one home the first one stays, unless its visits come in bursts (a loop
+ * over neighbours). Known limits: a loop in which the same event follows itself through the same
+ * functions cannot be told from one further in; calls that are measured with less detail
+ * (budget.h) are not seen.
  *
  * Only the thread that made the first event of the process is watched, so nothing here is locked.
  * Cost: the test in lc_book_gap, and where a transition is a visit two stores; the first 4096

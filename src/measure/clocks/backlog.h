@@ -52,9 +52,10 @@ void lc_clk_backlog_init(void);
 void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_thread *k,
                            const struct lc_call *call, const void *data, size_t bytes);
 
-/* Begin and end of a call. While the process has one thread, and events are queued, they are one
- * event together with the first, or last, of the call. own: ticks of the tool's own in it. */
+/* Begin of a call. While the process has one thread, and events are queued, it is one event
+ * together with the first of the call. */
 void lc_clk_backlog_call_begins(struct lc_clk_thread *k, const struct lc_call *call);
+/* Its end, with the last one. own: ticks of the tool's own in it. */
 void lc_clk_backlog_call_ends(struct lc_clk_thread *k, const struct lc_call *call, uint64_t own);
 /* The begin of the thread's call is queued now, if it was not yet. With the lock. */
 void lc_clk_backlog_begun(struct lc_clk_thread *k);
@@ -72,16 +73,16 @@ bool lc_clk_backlog_empty(struct lc_clk_thread *k);
 void lc_clk_backlog_lock(void);
 /* Releases the lock that lc_clk_backlog_lock took. */
 void lc_clk_backlog_unlock(void);
-/* Only the calling thread uses the queue, from the first event on; until, any thread calls: another
- * one is going to (base/biased_lock.h). */
+/* Only the calling thread uses the queue, from the first event on (base/biased_lock.h). */
 void lc_clk_backlog_own(void);
+/* Another thread is going to use it; any thread may call this. */
 void lc_clk_backlog_share(void);
 /* Runs the events that are ready, oldest first. With the lock. */
 void lc_clk_backlog_work(void);
 /* Runs the oldest event, ready or not; there is one. With the lock. */
 void lc_clk_backlog_force(void);
-/* The call whose event runs, if it does so when it happens: nothing was queued then; else NULL. With
- * the lock. */
+/* The call whose event runs, if it does so when it happens: nothing was queued then; else NULL.
+ * With the lock. */
 const struct lc_call *lc_clk_backlog_in_time(void);
 /* Number of queued events; no lock needed. */
 uint32_t lc_clk_backlog_events(void);

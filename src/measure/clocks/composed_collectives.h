@@ -55,8 +55,8 @@ static inline bool lc_clk_composed_is(const uint64_t *words, int n) {
 void lc_clk_composed_part(uint32_t source, const uint64_t *words, uint32_t n);
 /* Advances those that have waited long enough for more steps to combine. */
 void lc_clk_composed_progress(void);
-/* May some of them have waited long enough (now: lc_patience_ticks)? Any thread may ask, without the
- * lock. */
+/* May some of them have waited long enough (now: lc_patience_ticks)? Any thread may ask, without
+ * the lock. */
 bool lc_clk_composed_waits(uint64_t now);
 /* on: from now on no operation waits for more steps to combine. */
 void lc_clk_composed_eager(bool on);

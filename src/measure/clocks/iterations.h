@@ -7,8 +7,8 @@
 struct lc_offset_ends;
 struct lc_strbuf;
 
-/* Collective; adds LC_FACT_LOOP on rank 0, each after its LC_FACT_FIELD, and the homes to the state:
- * value `loop.<k>` at the node of loop k (run/profile_convert.c names it). */
+/* Collective; adds LC_FACT_LOOP on rank 0, each after its LC_FACT_FIELD, and the homes to the
+ * state: value `loop.<k>` at the node of loop k (run/profile_convert.c names it). */
 void lc_clk_iterations_put(const struct lc_offset_ends *c, struct lc_strbuf *facts);
 
 #endif

@@ -18,7 +18,8 @@ void lc_clk_reply_now(struct lc_clk_recv *r, const struct lc_stashed *item);
 /* The receive's turn is over: it replies no more. */
 void lc_clk_reply_forget(struct lc_clk_recv *r);
 /* The same of a blocking receive that has no record, before the edge of its message: it was posted
- * when its call began, with the clocks that the thread still has. True: the sender has its reply. */
+ * when its call began, with the clocks that the thread still has. True: the sender has
+ * its reply. */
 bool lc_clk_reply_blocking(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
                            const struct lc_stashed *item);
 /* Sends the pending replies: when the receives of their messages were posted, for senders whose
