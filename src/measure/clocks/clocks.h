@@ -205,13 +205,18 @@ static inline void lc_clk_own_unlock(void) {
             fprintf(lc_clk.log, __VA_ARGS__);                                                      \
     } while (0)
 
-/* Lengths of time as they go to other nodes, whose ticks may differ. */
+/* Lengths of time as they go to other nodes, whose ticks may differ. Signed: the processor has an
+ * instruction for that; unsigned numbers take a dozen. */
+static inline double lc_clk_ns_from(uint64_t ticks) {
+    return (double)(int64_t)ticks * lc_clk.ns_per_tick;
+}
+
 static inline uint64_t lc_clk_ns_of(uint64_t ticks) {
-    return (uint64_t)((double)ticks * lc_clk.ns_per_tick + 0.5);
+    return (uint64_t)(int64_t)(lc_clk_ns_from(ticks) + 0.5);
 }
 
 static inline uint64_t lc_clk_ticks_of(uint64_t ns) {
-    return (uint64_t)((double)ns / lc_clk.ns_per_tick + 0.5);
+    return (uint64_t)(int64_t)((double)(int64_t)ns / lc_clk.ns_per_tick + 0.5);
 }
 
 static inline uint64_t lc_min(uint64_t a, uint64_t b) {

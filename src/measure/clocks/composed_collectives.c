@@ -79,15 +79,11 @@ void lc_clk_composed_worked(uint64_t ticks, uint32_t node, bool part) {
         lc_clk_composed_break();
 }
 
-static double ns_of(uint64_t ticks) {
-    return (double)ticks * lc_clk.ns_per_tick;
-}
-
 static void take_step(struct lc_shadow_step *s) {
-    s->work = ns_of(since.work.ticks);
+    s->work = lc_clk_ns_from(since.work.ticks);
     s->n_items = lc_work_items(&since.work, s->items);
     for (uint32_t i = 0; i < lc_clk.n_whatif; i++)
-        s->whatif[i] = ns_of(since.work.whatif[i]);
+        s->whatif[i] = lc_clk_ns_from(since.work.whatif[i]);
     s->latest_rank = lc_clk.rank;
     s->latest_node = since.work.node;
 }
@@ -261,14 +257,14 @@ static void fill_own(const struct lc_shadow *m, uint32_t n, struct lc_shadow_bat
     b->lags = lc_clk_backlog_lags();
     lc_shadow_copy(&m->mine, &b->first);
     if (m->ended)
-        b->outside_omp_end = ns_of(m->end - m->origin);
+        b->outside_omp_end = lc_clk_ns_from(m->end - m->origin);
     const struct lc_shadow *s = m->after;
     for (uint32_t i = 0; i < n; i++, s = s->after) {
         struct lc_shadow_step *step = &b->steps[i];
         *step = s->step;
         step->latest = lc_clk_to_global(s->enter);
-        step->outside_omp = ns_of(s->enter - m->origin);
-        step->outside_omp_end = ns_of(s->end - m->origin);
+        step->outside_omp = lc_clk_ns_from(s->enter - m->origin);
+        step->outside_omp_end = lc_clk_ns_from(s->end - m->origin);
     }
 }
 
