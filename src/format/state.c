@@ -308,7 +308,9 @@ static enum lc_err read_wait(struct reader *r, const struct lc_state_wait *w) {
         snprintf(blame, sizeof blame, "cost.%u.passed", (uint32_t)w->index);
         return add_value(r, w, blame, (double)w->ticks[0] * r->ns_per_tick * 1e-9);
     case LC_STATE_WAIT_SPREAD:
-        snprintf(blame, sizeof blame, "cost.%u.spread", (uint32_t)w->index);
+    case LC_STATE_WAIT_BLAME_SPREAD:
+        snprintf(blame, sizeof blame, "%s.%u.spread",
+                 w->what == LC_STATE_WAIT_SPREAD ? "cost" : "blame", (uint32_t)w->index);
         return add_value(r, w, blame, (double)w->ticks[0] * r->ns_per_tick * 1e-9);
     case LC_STATE_WAIT_LOOP:
         snprintf(blame, sizeof blame, "loop.%u", (uint32_t)w->index);

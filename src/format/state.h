@@ -157,7 +157,9 @@ enum lc_state_wait_what { /* of a struct lc_state_wait */
                           /* row `index` of the costs: root of the sum of squares of its waits */
                           LC_STATE_WAIT_SPREAD,
                           /* row `index` of the blame table: at most so much more */
-                          LC_STATE_WAIT_MORE
+                          LC_STATE_WAIT_MORE,
+                          /* row `index` of the blame table: as SPREAD */
+                          LC_STATE_WAIT_BLAME_SPREAD
 };
 enum { LC_STATE_WAIT_KINDS = LC_RAW_MEASURED };
 

@@ -3,9 +3,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Several processes: as if they had all waited for the same work. */
+static double squares_of_both(double a, double b, bool merge) {
+    return a + b + (merge && a > 0 && b > 0 ? 2 * sqrt(a * b) : 0);
+}
+
 static void add_to(struct lc_blame_row *is, const struct lc_blame_row *row, bool merge) {
-    double both = is->squares * row->squares;
-    is->squares += row->squares + (merge && both > 0 ? 2 * sqrt(both) : 0);
+    is->squares = squares_of_both(is->squares, row->squares, merge);
+    is->traced_squares = squares_of_both(is->traced_squares, row->traced_squares, merge);
     is->ticks += row->ticks;
     is->error += row->error;
     is->indirect += row->indirect;
@@ -83,7 +88,8 @@ bool lc_blame_take(struct lc_blame *blame, uint64_t wait_key, uint32_t late_rank
     from->ticks -= ticks;
     *traced = from->traced > from->ticks ? from->traced - from->ticks : 0;
     from->traced -= *traced;
-    from->squares -= (double)(ticks - *traced) * (double)(ticks - *traced);
+    from->squares -= (double)ticks * (double)ticks;
+    from->traced_squares -= (double)*traced * (double)*traced;
     return true;
 }
 

@@ -27,7 +27,7 @@ struct lc_blame_row {
     uint64_t traced; /* of ticks: booked as costs already, of those to whom they were traced back */
     /* Sum of the squares of what was added to the row itself; of several processes, as if they had
      * all waited for the same work: the standard error of rows that samples found. */
-    double squares;
+    double squares, traced_squares; /* of all, and of those that were traced back */
 };
 
 struct lc_blame {

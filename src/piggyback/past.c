@@ -252,6 +252,41 @@ void lc_past_origins(const struct lc_waited *w, struct lc_origins *origins) {
         add_direct(w, ticks - inherited, since, origins);
 }
 
+static uint32_t add_part(struct lc_past_part *parts, uint32_t n, const struct lc_past_work *x) {
+    uint32_t i = 0;
+    while (i < n && parts[i].node != x->node)
+        i++;
+    if (i == LC_PAST_PARTS) /* the first one has what found no room */
+        i = 0;
+    else if (i == n)
+        parts[n++] = (struct lc_past_part){.node = x->node};
+    parts[i].ticks += x->ticks;
+    return n;
+}
+
+uint32_t lc_past_gap(const struct lc_waited *w, struct lc_past_part parts[LC_PAST_PARTS]) {
+    struct lc_past_work x;
+    uint32_t n_parts = 0;
+    bool found = false;
+    if (w->late == NULL)
+        return 0;
+    uint64_t n = atomic_load_explicit(&w->late->n_work, memory_order_acquire);
+    for (uint32_t look = 0; look < w->looks && n > 0 && lc_past_work_get(w->late, --n, &x);
+         look++) {
+        if (x.end <= w->since)
+            return 0;
+        if (x.begin >= w->release)
+            continue;
+        n_parts = add_part(parts, n_parts, &x);
+        found = found || x.node == w->late_node;
+        if (!x.same_gap && found)
+            return n_parts;
+        if (!x.same_gap)
+            n_parts = 0;
+    }
+    return 0;
+}
+
 void lc_past_entry(const struct lc_waited *w, const struct lc_origins *origins,
                    struct lc_past_wait *entry) {
     *entry = (struct lc_past_wait){.begin = w->begin,

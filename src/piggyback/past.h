@@ -7,6 +7,7 @@
  *             `indirect` those who wait for them
  *   cause     the same inside of a wait: the largest LC_PAST_CAUSES, the rest is in none
  *   stretch   work in one call path without a pause
+ *   gap       the time between two events; samples cut it into several stretches
  *   remote    the past of a rank of another node, from what came with its messages
  *
  * Invariant: direct + indirect of all origins + both rests = the waiting that was asked about. One
@@ -25,7 +26,8 @@ enum {
     LC_PAST_WORK = 1024,
     LC_REMOTE_WAITS = 64,
     LC_REMOTE_WORK = 128,
-    LC_ORIGINS = 32
+    LC_ORIGINS = 32,
+    LC_PAST_PARTS = 16
 };
 
 struct lc_past_cause {
@@ -42,7 +44,8 @@ struct lc_past_wait {
 struct lc_past_work {
     uint64_t begin, end, ticks;
     uint64_t path; /* the same on all ranks for the same call path */
-    uint32_t node, unused;
+    uint32_t node;
+    uint32_t same_gap; /* 1: of the same time between two events as the entry before it */
 };
 
 struct lc_past {
@@ -97,6 +100,15 @@ struct lc_waited {
 
 /* Whose fault that was. */
 void lc_past_origins(const struct lc_waited *waited, struct lc_origins *origins);
+
+struct lc_past_part {
+    uint32_t node;
+    uint64_t ticks;
+};
+
+/* What the late rank did in its last gap before the release in which it was in `late_node`:
+ * `parts` by node; returns how many, 0: that gap is not known (any more). */
+uint32_t lc_past_gap(const struct lc_waited *waited, struct lc_past_part parts[LC_PAST_PARTS]);
 
 /* The wait as an entry for those who wait for `me`. */
 void lc_past_entry(const struct lc_waited *waited, const struct lc_origins *origins,

@@ -221,7 +221,7 @@ static bool is_sampled_row(const struct lc_raw *defs, const struct blame *row) {
 
 /* Waits for the time of one exact node went to what samples found there: each row of it is a share
  * of them, and waits of very different lengths tell as much as fewer of equal ones. */
-static void find_errors(const struct lc_raw *defs, struct blame *rows, size_t n) {
+static void find_errors(const struct lc_raw *defs, enum table of, struct blame *rows, size_t n) {
     for (size_t i = 0; i < n; i++) {
         double all = 0, squares = 0;
         if (!is_sampled_row(defs, &rows[i]))
@@ -229,7 +229,8 @@ static void find_errors(const struct lc_raw *defs, struct blame *rows, size_t n)
         uint32_t exact = lc_sampled_exact(defs, rows[i].late_node);
         for (size_t k = 0; k < n; k++)
             if (is_sampled_row(defs, &rows[k]) && rows[k].late_rank == rows[i].late_rank &&
-                lc_sampled_exact(defs, rows[k].late_node) == exact) {
+                lc_sampled_exact(defs, rows[k].late_node) == exact &&
+                (of == COSTS || rows[k].wait_cnode == rows[i].wait_cnode)) {
                 all += rows[k].seconds + rows[k].passed;
                 squares += rows[k].spread * rows[k].spread;
             }
@@ -311,9 +312,10 @@ static enum lc_err print_row(const struct lc_blame_table *table, enum table of,
     if (row->late_thread >= 0)
         lc_strbuf_printf(text, "%d", row->late_thread);
     if (of == COSTS)
-        lc_strbuf_printf(text, "\t%.9f\t%.9f\t%.9f", row->seconds, row->passed, row->error);
+        lc_strbuf_printf(text, "\t%.9f\t%.9f", row->seconds, row->passed);
     else
         lc_strbuf_printf(text, "\t%.9f", row->seconds + row->more);
+    lc_strbuf_printf(text, "\t%.9f", row->error);
     lc_strbuf_putc(text, '\n');
     return LC_OK;
 }
@@ -335,8 +337,8 @@ static enum lc_err write_table(const struct lc_blame_table *table, enum table of
     enum lc_err err = collect(table, of, &rows, &n_rows, &all);
     if (err == LC_OK && of == COSTS)
         err = add_waited(table, &rows, &n_rows);
-    if (err == LC_OK && of == COSTS)
-        find_errors(table->defs, rows, n_rows);
+    if (err == LC_OK)
+        find_errors(table->defs, of, rows, n_rows);
     if (n_rows > 0)
         qsort(rows, n_rows, sizeof rows[0], compare_rows);
     lc_strbuf_puts(&text, head);
@@ -358,7 +360,7 @@ enum lc_err lc_blame_table_write(const struct lc_blame_table *table,
                                  struct lc_cubex_writer *writer) {
     LC_TRY(write_table(table, BLAME, "blame.tsv",
                        "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
-                       "late_call_site_end\tseconds\tshare\tlate_thread\tmost_seconds\n",
+                       "late_call_site_end\tseconds\tshare\tlate_thread\tmost_seconds\terror\n",
                        writer));
     return write_table(table, COSTS, "costs.tsv",
                        "late_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\t"

@@ -172,7 +172,20 @@ def mixed(runs):
     for kernel, part in (("assemble", 0), ("precondition", 0), ("straggle", 1)):  # what the others do as well delays nobody
         entry = parts.get(kernel, {"seconds": 0, "error_s": 0})
         check(f"mixed: {kernel}", near(entry["seconds"], part * LATE_S, entry["error_s"]), entry)
+    late_in_gap(directory)
     check("mixed: first finding", result["findings"][0]["callpath"] == "main/iterate/straggle", result["findings"][0])
+
+
+def late_in_gap(directory):
+    """What the late rank was in: all that it did between the two calls, in proportion, not one function a wait."""
+    with tarfile.open(directory / "profile.cubex") as archive:
+        head, *rows = (line.split("\t") for line in archive.extractfile("blame.tsv").read().decode().splitlines())
+    rows = [dict(zip(head, row)) for row in rows]
+    of = {row["late_callpath"].rsplit("/", 1)[-1]: row for row in rows if row["late_rank"] == "1" and row["waiting_callpath"].endswith("/MPI_Barrier")}
+    for kernel, part in (("assemble", 1 / 6), ("precondition", 1 / 6), ("straggle", 4 / 6)):
+        row = of.get(kernel, {"seconds": "0", "error": "0"})
+        check(f"mixed: late in {kernel}", abs(float(row["seconds"]) / LATE_S - part) < 0.02, row, LATE_S)
+        check(f"mixed: error of late in {kernel}", abs(float(row["seconds"]) - part * LATE_S) <= 3 * float(row["error"]) < LATE_S, row)
 
 
 def preempted(runs):

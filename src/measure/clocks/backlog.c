@@ -353,15 +353,16 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
         if (e->type != &lc_clk_part_event || e->k != k)
             break;
         if (e->node == node) {
-            uint64_t sum;
+            struct lc_clk_part sum;
             memcpy(&sum, e->data, sizeof sum);
-            sum += ticks;
+            sum.ticks += ticks;
             memcpy(e->data, &sum, sizeof sum);
             lc_biased_unlock(&lock);
             return;
         }
     }
-    do_locked(&lc_clk_part_event, k, call, &ticks, sizeof ticks);
+    const struct lc_clk_part part = {ticks, k->in_gap ? k->gap : 0};
+    do_locked(&lc_clk_part_event, k, call, &part, sizeof part);
     lc_biased_unlock(&lock);
 }
 

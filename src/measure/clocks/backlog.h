@@ -63,7 +63,11 @@ extern const struct lc_event_type lc_clk_begin_event, lc_clk_end_event; /* data:
 
 /* Useful time of the thread until call->begin, in the call path of that time; regions split it. */
 void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call);
-extern const struct lc_event_type lc_clk_part_event; /* data: uint64_t ticks */
+struct lc_clk_part {
+    uint64_t ticks;
+    uint32_t gap; /* as in lc_clk_origins_worked */
+};
+extern const struct lc_event_type lc_clk_part_event; /* data: struct lc_clk_part */
 
 /* Whether no event waits to be worked off, or is being: the caller's clocks are its own until it
  * submits the next event. Takes the lock. */

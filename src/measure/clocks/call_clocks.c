@@ -129,7 +129,7 @@ static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k)
     lc_clk_own_unlock();
     if (k->l.longest > call->begin - last)
         k->l.node = k->l.longest_node;
-    lc_clk_origins_worked(k, last, call->begin, k->l.node);
+    lc_clk_origins_worked(k, last, call->begin, k->l.node, 0);
     portion(k, call, last);
     if (k->l.vec.n_whatif > 0 && ++k->carried % LC_CHOSEN_LOOKS == 0)
         lc_clk_look_at_cost(k);
@@ -156,7 +156,7 @@ static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
         k->between = false;
         lc_clk_own_unlock();
         if (lc_unlikely(call->begin - last >= lc_clk.past_ticks)) {
-            lc_clk_origins_worked(k, last, call->begin, k->l.node);
+            lc_clk_origins_worked(k, last, call->begin, k->l.node, 0);
             portion(k, call, last);
         }
     }
@@ -309,9 +309,9 @@ void lc_clocks_call_end(struct lc_call *call) {
         end_unusual(call, k);
 }
 
-/* Regions cut the time between two calls into parts; ranks that wait for this one are told the
- * largest part. */
-static inline void part(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
+/* Regions and samples cut the time between two calls into parts; ranks that wait for this one are
+ * told the largest part. gap: as in lc_clk_origins_worked. */
+static inline void part(struct lc_clk_thread *k, uint64_t now, uint32_t node, uint32_t gap) {
     if (k->began != UINT64_MAX) { /* the first since a call */
         finish_last_call(k);
         lc_clk_origins_called(k);
@@ -322,7 +322,7 @@ static inline void part(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
     lc_clk_own_unlock();
     uint64_t ticks = now > last ? now - last : 0;
     if (lc_unlikely(ticks >= lc_clk.past_ticks))
-        lc_clk_origins_worked(k, last, now, k->l.node);
+        lc_clk_origins_worked(k, last, now, k->l.node, gap);
     if (ticks > 0 && ticks >= k->l.longest) {
         k->l.longest = ticks;
         k->l.longest_node = k->l.node;
@@ -330,7 +330,7 @@ static inline void part(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
 }
 
 void lc_clk_worked(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
-    part(k, now, node);
+    part(k, now, node, 0);
 }
 
 void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now) {
@@ -352,9 +352,9 @@ void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now) {
 }
 
 static void part_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
-    uint64_t ticks;
-    memcpy(&ticks, data, sizeof ticks);
-    part(k, k->l.last + ticks, lc_clk_node_before(call));
+    struct lc_clk_part its;
+    memcpy(&its, data, sizeof its);
+    part(k, k->l.last + its.ticks, lc_clk_node_before(call), its.gap);
 }
 const struct lc_event_type lc_clk_part_event = {.run = part_later, .local = true};
 
@@ -365,7 +365,7 @@ static void cut(struct lc_clk_thread *k, const struct lc_call *call) {
         if (k->in_runtime)
             lc_clk_left_runtime(k, call->begin);
         uint64_t last = k->l.last;
-        part(k, call->begin, lc_clk_node_before(call));
+        part(k, call->begin, lc_clk_node_before(call), 0);
         uint64_t ticks = call->begin > last ? call->begin - last + k->cut : 0;
         k->cut = 0;
         if (ticks >= lc_clk.past_ticks)
@@ -389,6 +389,9 @@ void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node) 
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
+    k->gap += !k->in_gap;
+    k->gap += k->gap == 0;
+    k->in_gap = true;
     if (lc_clk.backlog) {
         spent_in_backlog(k, call, until, node);
         return;
@@ -399,15 +402,19 @@ void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node) 
     if (k->in_runtime)
         lc_clk_left_runtime(k, until);
     k->cut += until - k->l.last;
-    part(k, until, node);
+    part(k, until, node, k->gap);
 }
 
-void lc_clocks_dominant(const struct lc_call *call, uint64_t ticks, uint32_t node) {
+void lc_clocks_dominant(const struct lc_call *call, uint64_t ticks, uint32_t largest,
+                        uint32_t drawn) {
     struct lc_clk_thread *k = call->thread->clocks;
-    if (k == NULL || lc_clk.backlog || ticks < k->l.longest)
+    if (k == NULL)
+        return;
+    k->in_gap = false;
+    if (lc_clk.backlog || ticks < k->l.longest)
         return;
     k->l.longest = ticks;
-    k->l.longest_node = node;
+    k->l.longest_node = k == lc_clk.threads && lc_clk.past != NULL ? largest : drawn;
     k->sampled = true;
 }
 

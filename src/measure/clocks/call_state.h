@@ -147,7 +147,7 @@ struct lc_begun {
  * `next`, `thread`; with MPI_THREAD_MULTIPLE it changes l, between and in_runtime with lc_clk.lock
  * (lc_clk_own_lock), since others switch measurement or begin phases. Where they lag (backlog.h),
  * any thread may run this one's events:
- *   always the thread's    seen, worked, begun, claim, deferred, blocking, sync_comm, sync; no
+ *   always the thread's    seen, worked, begun, in_gap, gap, claim, deferred, blocking, sync_comm, sync; no
  *                          event touches them, nor what the thread has besides (struct lc_thread,
  *                          its entries)
  *   never changed          index
@@ -171,6 +171,8 @@ struct lc_clk_thread {
     bool any_candidate;           /* of the call in progress, or of the last one */
     bool unbooked;                /* that wait state is still to be booked */
     bool sampled;                 /* l.longest_node was found by samples */
+    bool in_gap;                  /* samples are cutting the time since the last event, */
+    uint32_t gap;                 /* which has this number */
     uint32_t carried;             /* calls with what-if clocks */
     uint64_t cut;                 /* ticks of the portion in progress that samples have cut off */
     bool todo;                    /* replies or edges back wait for the next call */

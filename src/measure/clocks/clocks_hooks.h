@@ -29,9 +29,11 @@ void lc_clocks_skip(struct lc_call *call, uint64_t ticks);
 /* Splits the time since the last event: it was spent in this node until `until` (ticks), which is
  * before the call began. Parts come in order of time. */
 void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node);
-/* The node in which most of the time since the last event was spent, as ranks that wait for this
- * thread are told. */
-void lc_clocks_dominant(const struct lc_call *call, uint64_t ticks, uint32_t node);
+/* All of the last `ticks` were split: `largest` had most of them. Ranks that wait for the first
+ * thread are told that node, and find the other parts of that time by it (lc_past_gap); who waits
+ * for another thread is told one node that was drawn by lot, in proportion. */
+void lc_clocks_dominant(const struct lc_call *call, uint64_t ticks, uint32_t largest,
+                        uint32_t drawn);
 /* A call of MPI begins: useful time of the thread ends at call->begin. */
 void lc_clocks_call_begin(struct lc_call *call);
 /* The call has returned (call->end): its time is booked as MPI's, not as useful time. */

@@ -1,5 +1,6 @@
 #include "measure/clocks/origins.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +132,41 @@ void lc_clk_origins_note(const struct lc_candidate *c) {
                                                          .causes = {{key, c->ticks}}});
 }
 
-LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, uint64_t ticks) {
+/* The wait is booked on all that the late rank did in the gap that ended too late, in proportion.
+ */
+static void add_blame(const struct lc_waited *w, uint32_t node, uint64_t ticks) {
+    struct lc_past_part parts[LC_PAST_PARTS];
+    struct lc_waited whole = *w;
+    whole.since = lc_clk.threads->l.begin;
+    uint32_t n = lc_core.sample_period_ns != 0 ? lc_past_gap(&whole, parts) : 0, most = 0;
+    uint64_t all = 0, left = ticks;
+    if (n == 0)
+        parts[n++] = (struct lc_past_part){w->late_node, 1};
+    for (uint32_t i = 0; i < n; i++) {
+        all += parts[i].ticks;
+        most = parts[i].ticks > parts[most].ticks ? i : most;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        parts[i].ticks = (uint64_t)((double)ticks * (double)parts[i].ticks / (double)all);
+        left -= parts[i].ticks < left ? parts[i].ticks : left;
+    }
+    parts[most].ticks += left;
+    for (uint32_t i = 0; i < n; i++) {
+        double square = (double)parts[i].ticks * (double)parts[i].ticks;
+        lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = node,
+                                                           .late_rank = w->late_rank,
+                                                           .late_node = parts[i].node,
+                                                           .rank = lc_clk.rank,
+                                                           .node = node,
+                                                           .ticks = parts[i].ticks,
+                                                           .traced = parts[i].ticks,
+                                                           .squares = square,
+                                                           .traced_squares = square});
+    }
+}
+
+LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, uint64_t ticks,
+                                  bool blamed) {
     struct lc_origins origins;
     struct lc_past_wait entry;
     uint64_t looks = (uint64_t)((double)c->ticks * lc_clk.ns_per_tick) / NS_PER_LOOK;
@@ -168,11 +203,15 @@ LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, u
     }
     lc_clk.cost_rest_indirect += passed;
     lc_clk.cost_rest += ticks > booked ? ticks - booked : 0;
-    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = node,
-                                                       .late_rank = c->late_rank,
-                                                       .late_node = c->late_node,
-                                                       .traced = ticks,
-                                                       .squares = -(double)ticks * (double)ticks});
+    if (!blamed)
+        add_blame(&w, node, ticks);
+    else
+        lc_blame_add(&lc_clk.blame,
+                     &(struct lc_blame_row){.wait_key = node,
+                                            .late_rank = c->late_rank,
+                                            .late_node = c->late_node,
+                                            .traced = ticks,
+                                            .traced_squares = (double)ticks * (double)ticks});
 }
 
 void lc_clk_origins_finish(void) {
@@ -182,7 +221,7 @@ void lc_clk_origins_finish(void) {
         uint64_t left = row->ticks - row->traced, sure = row->ticks - row->error;
         uint64_t its = left < sure ? left : sure;
         add_cost((uint64_t)row->late_rank << 32 | row->late_node, row->late_thread, its, 0,
-                 row->squares > 0 ? row->squares : 0);
+                 fmax(row->squares - row->traced_squares, 0));
         lc_clk.cost_rest += left - its;
     }
 }
@@ -198,7 +237,8 @@ void lc_clk_origins_met(struct lc_clk_thread *k) {
                 lc_clk_origins_put_met((uint32_t)c->ranks[i], k->met_at, 0);
 }
 
-static LC_COLD void log_work(uint64_t from, uint64_t until, uint32_t node) {
+static LC_COLD void log_work(uint64_t from, uint64_t until, uint32_t node, uint32_t gap) {
+    static uint32_t last_gap; /* of the entry before */
     if (node < HASHES && hashes[node] == 0)
         hashes[node] = lc_clk_path_hash(node);
     lc_past_add_work(lc_clk.past,
@@ -206,15 +246,18 @@ static LC_COLD void log_work(uint64_t from, uint64_t until, uint32_t node) {
                                             .end = until,
                                             .ticks = until - from,
                                             .path = node < HASHES ? hashes[node] : node,
-                                            .node = node});
+                                            .node = node,
+                                            .same_gap = gap != 0 && gap == last_gap});
+    last_gap = gap;
 }
 
-void lc_clk_origins_worked(struct lc_clk_thread *k, uint64_t from, uint64_t until, uint32_t node) {
+void lc_clk_origins_worked(struct lc_clk_thread *k, uint64_t from, uint64_t until, uint32_t node,
+                           uint32_t gap) {
     if (until < from + lc_clk.past_ticks || k != lc_clk.threads || lc_clk.past == NULL ||
         !k->l.interval)
         return;
     lc_clk_lock();
-    log_work(from, until, node);
+    log_work(from, until, node, gap);
     lc_clk_unlock();
 }
 
@@ -252,7 +295,7 @@ void lc_clk_origins_called(struct lc_clk_thread *k) {
     k->began = UINT64_MAX; /* only once: regions and samples cut the time after it */
     if (k->waited != NULL && began != UINT64_MAX && began >= k->l.begin &&
         k->l.last > began + waited)
-        lc_clk_origins_worked(k, began + waited, k->l.last, k->waited->node);
+        lc_clk_origins_worked(k, began + waited, k->l.last, k->waited->node, 0);
 }
 
 /* ---- between nodes: times in nanoseconds of the global clock */
@@ -378,8 +421,8 @@ uint32_t lc_clk_origins_pack(int32_t to, uint64_t *words) {
     for (uint32_t i = n_work; i-- > 0; n += LC_PAST_WORK_WORDS) {
         words[n] = lc_bits_of(lc_clk_to_global(work[i].end));
         words[n + 1] = work[i].path;
-        words[n + 2] =
-            (uint64_t)work[i].node << 32 | float_bits((double)work[i].ticks * lc_clk.ns_per_tick);
+        uint32_t ns = float_bits((double)work[i].ticks * lc_clk.ns_per_tick);
+        words[n + 2] = (uint64_t)work[i].node << 32 | (ns & ~1u) | work[i].same_gap;
     }
     words[0] = n_waits | n_work << 8;
     words[1] = met != 0 ? lc_bits_of(lc_clk_to_global(met)) : 0;
@@ -439,8 +482,9 @@ void lc_clk_origins_take(uint32_t rank, const uint64_t *words, uint32_t n) {
     for (uint32_t i = 0; i < work; i++, at += LC_PAST_WORK_WORDS) {
         struct lc_past_work x = {.end = lc_clk_from_global(lc_double_of(words[at])),
                                  .path = words[at + 1],
-                                 .node = (uint32_t)(words[at + 2] >> 32)};
-        x.ticks = (uint64_t)(float_of(words[at + 2]) / lc_clk.ns_per_tick);
+                                 .node = (uint32_t)(words[at + 2] >> 32),
+                                 .same_gap = words[at + 2] & 1};
+        x.ticks = (uint64_t)(float_of(words[at + 2] & ~1ull) / lc_clk.ns_per_tick);
         x.begin = x.end - (x.ticks < x.end ? x.ticks : x.end);
         if (x.begin < x.end)
             add_newer_work(past, &x);

@@ -12,6 +12,7 @@
 #include "measure/clocks/contexts.h"
 #include "measure/callpath/loops.h"
 #include "measure/core/core.h"
+#include "piggyback/blame.h"
 #include "piggyback/past.h"
 
 void lc_clk_origins_init(void); /* when memory of the node and thresholds are known */
@@ -20,8 +21,9 @@ void lc_clk_origins_init(void); /* when memory of the node and thresholds are kn
  * the same rank was in the same operation. With lc_clk.lock held. */
 void lc_clk_origins_note(const struct lc_candidate *c);
 
-/* A wait that is long enough. */
-void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, uint64_t ticks);
+/* A wait that is long enough: who was late in the table of blame (blamed: it is there already),
+ * whose fault that was in that of costs. */
+void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, uint64_t ticks, bool blamed);
 
 static inline void lc_clk_origins_put_met(uint32_t rank, uint64_t release, uint64_t left) {
     struct lc_met *met = &lc_clk.met[rank];
@@ -29,17 +31,33 @@ static inline void lc_clk_origins_put_met(uint32_t rank, uint64_t release, uint6
     atomic_store_explicit(&met->left, left, memory_order_relaxed);
 }
 
-/* Costs of a wait of the first thread that was just booked in `node`; ticks: so much of it (the
+/* Blame and costs of a wait of the first thread that was just booked in `node`; ticks: so much of it (the
  * rest was booked before); left: when it left the call, 0: not known. With lc_clk.lock held. */
 static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate *c, uint64_t ticks,
                                        uint64_t left) {
-    if (lc_unlikely(lc_clk.past == NULL || c->late_rank >= lc_clk.size))
+    bool known = lc_likely(lc_clk.past != NULL && c->late_rank < lc_clk.size);
+    if (lc_unlikely(known && c->ticks >= lc_clk.past_ticks))
+        lc_clk_origins_trace(node, c, ticks, false);
+    else
+        lc_blame_add_own(&lc_clk.blame, lc_clk.rank, node, c->late_rank, c->late_node, ticks);
+    if (lc_unlikely(!known))
         return;
-    if (lc_unlikely(c->ticks >= lc_clk.past_ticks))
-        lc_clk_origins_trace(node, c, ticks);
-    else if (c->kind == LC_MEASURED_LATEBROADCAST || c->kind == LC_MEASURED_EARLYSCAN)
+    if (c->ticks < lc_clk.past_ticks &&
+        (c->kind == LC_MEASURED_LATEBROADCAST || c->kind == LC_MEASURED_EARLYSCAN))
         lc_clk_origins_note(c);
     lc_clk_origins_put_met(c->late_rank, c->begin + c->ticks, left);
+}
+
+/* Costs of `ticks` more of a wait that was booked before; its blame is booked. */
+static inline void lc_clk_origins_book_more(uint32_t node, const struct lc_candidate *c,
+                                            uint64_t ticks) {
+    if (lc_clk.past == NULL || c->late_rank >= lc_clk.size)
+        return;
+    if (c->ticks >= lc_clk.past_ticks)
+        lc_clk_origins_trace(node, c, ticks, true);
+    else if (c->kind == LC_MEASURED_LATEBROADCAST || c->kind == LC_MEASURED_EARLYSCAN)
+        lc_clk_origins_note(c);
+    lc_clk_origins_put_met(c->late_rank, c->begin + c->ticks, 0);
 }
 
 /* Before the tables of all ranks are added up: waits that were not traced back cost whom they
@@ -68,8 +86,10 @@ static inline void lc_clk_origins_meet(struct lc_clk_thread *k, const struct lc_
     }
 }
 
-/* The thread was outside of MPI from `from` to `until`, most of it in `node`. */
-void lc_clk_origins_worked(struct lc_clk_thread *k, uint64_t from, uint64_t until, uint32_t node);
+/* The thread was outside of MPI from `from` to `until`, most of it in `node`. gap: number of the
+ * time between two events, of which that is a part only; 0: all of it. */
+void lc_clk_origins_worked(struct lc_clk_thread *k, uint64_t from, uint64_t until, uint32_t node,
+                           uint32_t gap);
 /* Where the first thread worked longest from `since` until `until`, as far as that is remembered
  * (callpath/loops.h). */
 void lc_clk_origins_longest(uint64_t since, uint64_t until,

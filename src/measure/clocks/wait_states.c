@@ -52,11 +52,13 @@ void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_
     if (w != NULL) /* a reply that another thread reads may change it, too (lc_clk_book_later) */
         w->ticks[c->kind] += c->ticks;
     lc_clk.waited_ticks += c->ticks;
-    lc_blame_add_own(&lc_clk.blame, lc_clk.rank, path->node, c->late_rank, c->late_node, c->ticks);
     if (c->ticks > 0 && c->late_rank < lc_clk.size)
         lc_pairs_waited(&lc_clk.pairs, c->late_rank, c->ticks);
     if (lc_likely(k == lc_clk.threads))
         lc_clk_origins_book(path->node, c, c->ticks, k->l.last);
+    else
+        lc_blame_add_own(&lc_clk.blame, lc_clk.rank, path->node, c->late_rank, c->late_node,
+                         c->ticks);
     lc_clk_unlock();
 }
 
@@ -122,16 +124,17 @@ static void blame_instead(const struct lc_booked *old, const struct lc_candidate
     if (old->ticks > 0 &&
         lc_blame_take(&lc_clk.blame, node, old->late_rank, old->late_node, old->ticks, &traced))
         moved = old->ticks;
-    double square = (double)more * (double)more,
-           untraced = (double)(moved - traced) * (double)(moved - traced);
-    lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = node,
-                                                       .late_rank = c->late_rank,
-                                                       .late_node = c->late_node,
-                                                       .rank = lc_clk.rank,
-                                                       .node = node,
-                                                       .ticks = more + moved,
-                                                       .traced = traced,
-                                                       .squares = square + untraced});
+    double square = (double)more * (double)more + (double)moved * (double)moved;
+    lc_blame_add(&lc_clk.blame,
+                 &(struct lc_blame_row){.wait_key = node,
+                                        .late_rank = c->late_rank,
+                                        .late_node = c->late_node,
+                                        .rank = lc_clk.rank,
+                                        .node = node,
+                                        .ticks = more + moved,
+                                        .traced = traced,
+                                        .squares = square,
+                                        .traced_squares = (double)traced * (double)traced});
     if (old->ticks > 0 && old->late_rank < lc_clk.size)
         lc_pairs_not_waited(&lc_clk.pairs, old->late_rank, old->ticks);
     if (c->late_rank < lc_clk.size)
@@ -158,7 +161,7 @@ bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidat
                                  .ticks = c->ticks,
                                  .begin = old.begin};
     if (w->thread == lc_clk.threads->index)
-        lc_clk_origins_book(w->node, c, more, 0);
+        lc_clk_origins_book_more(w->node, c, more);
     return true;
 }
 

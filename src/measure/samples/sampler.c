@@ -592,13 +592,12 @@ static void share_out(struct lc_sampler *s, double gap_ns) {
 }
 
 /* Regions cut the time between two calls for the clocks; so do the functions that were sampled in
- * it, in proportion. Who waits for this thread hears of one of them, drawn by lot in proportion:
- * over many waits each gets its share. */
+ * it, in proportion. */
 static void tell_clocks(struct lc_sampler *s, const struct lc_call *call, uint64_t since) {
     uint64_t gap = call->begin - since, at = since;
     double ns_per_tick = measured_ns_per_tick();
     double left = draw(s) * (double)gap * ns_per_tick;
-    uint32_t drawn = s->self;
+    uint32_t drawn = s->self, largest = 0;
     share_out(s, (double)gap * ns_per_tick);
     for (uint32_t i = s->n_places; i-- > 0;) { /* [0] is the exact node itself */
         const struct place *p = &s->places[i];
@@ -607,10 +606,12 @@ static void tell_clocks(struct lc_sampler *s, const struct lc_call *call, uint64
         if (left >= 0 && left < p->share_ns)
             drawn = node;
         left -= p->share_ns;
+        if (p->share_ns > s->places[largest].share_ns)
+            largest = i;
         at = ticks < call->begin - at ? at + ticks : call->begin;
         lc_clocks_split(call, at, node);
     }
-    lc_clocks_dominant(call, gap, drawn);
+    lc_clocks_dominant(call, gap, largest == 0 ? s->self : s->places[largest].node, drawn);
 }
 
 /* This process is a child that the C library does not know of. */

@@ -73,6 +73,43 @@ static void without_a_past_it_is_the_late_rank(void **state) {
     assert_int_equal(find(&origins, KEY(LATE, CALL))->direct, 1000);
 }
 
+/* The gap with that node, all of it: F 100, G 300; not the one before, nor work after the release. */
+static void a_gap_has_all_its_parts(void **state) {
+    (void)state;
+    struct lc_past *late = make(8, 8);
+    struct lc_past_part parts[LC_PAST_PARTS];
+    struct lc_waited w = question(late, NULL);
+    for (int i = 0; i < 6; i++) {
+        static const struct {
+            uint64_t begin, end;
+            uint32_t node, same_gap;
+        } all[] = {{500, 800, F, 0},   {1000, 1050, F, 0},    {1050, 1350, G, 1},
+                   {1350, 1400, F, 1}, {1500, 1900, CALL, 0}, {2000, 2100, G, 0}};
+        lc_past_add_work(late, &(struct lc_past_work){.begin = all[i].begin,
+                                                      .end = all[i].end,
+                                                      .ticks = all[i].end - all[i].begin,
+                                                      .path = 1000 + all[i].node,
+                                                      .node = all[i].node,
+                                                      .same_gap = all[i].same_gap});
+    }
+    assert_int_equal(lc_past_gap(&w, parts), 1);
+    assert_int_equal(parts[0].node, CALL);
+    w.late_node = G;
+    assert_int_equal(lc_past_gap(&w, parts), 2);
+    assert_int_equal(parts[0].node, F);
+    assert_int_equal(parts[0].ticks, 100);
+    assert_int_equal(parts[1].node, G);
+    assert_int_equal(parts[1].ticks, 300);
+    w.looks = 3;
+    assert_int_equal(lc_past_gap(&w, parts), 0);
+    w.looks = 64;
+    w.since = 1400;
+    assert_int_equal(lc_past_gap(&w, parts), 0);
+    w.late = NULL;
+    assert_int_equal(lc_past_gap(&w, parts), 0);
+    free(late);
+}
+
 /* Its waiting comes first; what is left goes to its excess per call path: F 500 - 300, G 400. */
 static void waiting_then_excess(void **state) {
     (void)state;
@@ -207,6 +244,7 @@ static void what_a_call_still_waits_for_is_before_the_next(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_call_still_waits_for_is_before_the_next),
+        cmocka_unit_test(a_gap_has_all_its_parts),
         cmocka_unit_test(without_a_past_it_is_the_late_rank),
         cmocka_unit_test(waiting_then_excess),
         cmocka_unit_test(more_inherited_than_waited),

@@ -104,9 +104,10 @@ static void rows_are_sorted_and_complete(void **state) {
     check_member(
         raw, cnodes, "blame.tsv",
         "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
-        "late_call_site_end\tseconds\tshare\tlate_thread\tmost_seconds\n"
-        "main/a%2Fb/MPI_Recv\t5\tmain\t\t\t2.500000000\t0.500000000\t3\t2.750000000\n"
-        "main/a%2Fb/MPI_Recv\t6\tmain/a%2Fb\t\t\t1.000000000\t0.200000000\t\t1.000000000\n");
+        "late_call_site_end\tseconds\tshare\tlate_thread\tmost_seconds\terror\n"
+        "main/a%2Fb/MPI_Recv\t5\tmain\t\t\t2.500000000\t0.500000000\t3\t2.750000000\t0.000000000\n"
+        "main/a%2Fb/MPI_Recv\t6\tmain/"
+        "a%2Fb\t\t\t1.000000000\t0.200000000\t\t1.000000000\t0.000000000\n");
     check_member(
         raw, cnodes, "costs.tsv",
         "late_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\tseconds\tshare\t"
