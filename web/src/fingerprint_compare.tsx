@@ -141,12 +141,12 @@ export function AllCompared(props: { comparison: BenchComparison; all: Fingerpri
   return (
     <Section title="Both results compared" note={`A: ${visible(a)}; B: ${visible(b)}`}>
       <p class="verdict"><b>{visible(comparison.verdict ?? "?")}</b></p>
-      <Table name="compared" rows={rows} most={20} columns={[
+      <Table name="both-compared" rows={rows} most={20} columns={[
         { title: "operation", cell: named, value: (r) => r.operation },
         { title: "bytes", cell: (r) => count(r.bytes), value: (r) => r.bytes, number: true },
         { title: "verdict", cell: (r) => visible(r.verdict), value: (r) => r.verdict },
         { title: "median", hint: "shift of the median from A to B", cell: (r) => (r.shift === null ? "–" : change(r.shift)), value: (r) => r.shift, number: true },
-        { title: "", cell: (r) => visible(r.note), value: (r) => r.note },
+        { title: "note", cell: (r) => visible(r.note), value: (r) => r.note },
       ]} />
     </Section>
   );

@@ -139,7 +139,7 @@ def check_kept(output, result):
     expect(NO_ROOM not in result["text"], "warns of memory, though all call paths fit")
 
 
-MANY = ".../shared/MPI_Wtime"
+MANY = "main/.../shared/MPI_Wtime"
 SPREAD = {f"main/spread/{way}/shared/MPI_Wtime" for way in ("first", "second", "third")}
 
 
