@@ -373,7 +373,7 @@ static inline void finish(struct lc_call *call, struct lc_clk_thread *k, const s
 void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(coll->comm);
-    coll->clocks[0] = coll->clocks[1] = 0;
+    coll->clocks = NULL;
     if (lc_unlikely(k == NULL || c == NULL || c->alone || !lc_clk.ready)) {
         if (c == NULL && (coll->comm->size > 1 || coll->comm->inter))
             lc_clk_count_unseen(&lc_clk.counts.collectives);
@@ -389,7 +389,7 @@ void lc_clocks_coll_begin(struct lc_call *call, struct lc_coll *coll) {
     x->nonblocking = coll->nonblocking;
     x->constructor = x->refused = x->published = x->certain = false;
     begin(call, k, coll, x);
-    coll->clocks[0] = (uint64_t)(uintptr_t)x;
+    coll->clocks = x;
 }
 
 static inline __attribute__((always_inline)) void over(struct lc_clk_thread *k,
@@ -464,7 +464,7 @@ static inline void count_point(const struct lc_call *call, const struct lc_coll 
 
 void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
     struct lc_clk_thread *k = call->thread->clocks;
-    struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)coll->clocks[0];
+    struct lc_clk_coll *x = coll->clocks;
     if (lc_unlikely(x == NULL || k == NULL))
         return;
     if (lc_unlikely(lc_clk.backlog)) {
@@ -477,7 +477,7 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
         return;
     }
     if (coll->nonblocking && coll->request != NULL) {
-        coll->request->clocks[0] = coll->clocks[0];
+        coll->request->clocks.coll = x;
         return;
     }
     lc_clk_lock();
@@ -491,8 +491,8 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
 /* If this process took no part, the next operation has its number. */
 void lc_clocks_coll_failed(struct lc_call *call, struct lc_coll *coll, bool refused) {
     struct lc_clk_thread *k = call->thread->clocks;
-    struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)coll->clocks[0];
-    coll->clocks[0] = 0;
+    struct lc_clk_coll *x = coll->clocks;
+    coll->clocks = NULL;
     if (x == NULL || k == NULL)
         return;
     lc_clk_lock();
@@ -514,8 +514,8 @@ void lc_clocks_coll_failed(struct lc_call *call, struct lc_coll *coll, bool refu
 }
 
 void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r) {
-    struct lc_clk_coll *x = (struct lc_clk_coll *)(uintptr_t)r->clocks[0];
-    r->clocks[0] = 0;
+    struct lc_clk_coll *x = r->clocks.coll;
+    r->clocks.coll = NULL;
     if (x == NULL)
         return;
     if (lc_unlikely(lc_clk.backlog)) {

@@ -191,7 +191,7 @@ void lc_clk_coll_end_in_backlog(struct lc_call *call, struct lc_clk_thread *k, s
     if (!lc_core.multiple)
         lc_clk_coll_publish_in_backlog(call, k, x);
     if (coll->nonblocking && coll->request != NULL) {
-        coll->request->clocks[0] = coll->clocks[0];
+        coll->request->clocks.coll = x;
         return;
     }
     lc_clk_coll_over_in_backlog(call, k, x);

@@ -26,30 +26,30 @@ static __attribute__((noinline)) void send_completed_in_backlog(struct lc_call *
                                                                 const struct lc_request *r,
                                                                 uint32_t to, bool surely) {
     uint8_t class = lc_clk.fn_class[call->fn];
-    bool waits = !(r->clocks[1] >> 32) && class != LC_FN_OTHER;
+    bool waits = !(r->clocks.sent.seq & LC_SENT_BUFFERED) && class != LC_FN_OTHER;
     bool slow = call->end - call->begin >= lc_clk.slow_ticks;
     struct lc_ended e = {.to = to,
-                         .seq = (uint32_t)r->clocks[1],
+                         .seq = (uint32_t)r->clocks.sent.seq,
                          .context = stream_context(lc_clk_comm_of(r->comm), r),
                          .tag = r->tag,
                          .bytes = r->synchronous ? 0 : r->bytes,
                          .counts = waits && (slow || class == LC_FN_WAITSOME),
                          .surely = surely};
     if (e.counts || e.surely)
-        lc_clk_ended_in_backlog(call, k, &e, (uint32_t)r->clocks[0], !r->synchronous);
+        lc_clk_ended_in_backlog(call, k, &e, (uint32_t)r->clocks.sent.id, !r->synchronous);
 }
 
 static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
                            const struct lc_request *r, const MPI_Status *status,
                            bool blocked_by_message) {
-    uint64_t sent = r->clocks[1];
+    uint64_t sent = r->clocks.sent.seq;
     int32_t to = lc_clk_world(r->comm, r->peer);
     if (lc_unlikely(r->cancelled && lc_status_cancelled(status))) {
-        lc_clk_void_entry(to, r->clocks[0], sent);
+        lc_clk_void_entry(to, &r->clocks);
         return;
     }
     uint8_t class = lc_clk.fn_class[call->fn];
-    bool surely = r->synchronous || (r->bytes >= LC_SURELY_BYTES && !(sent >> 32));
+    bool surely = r->synchronous || (r->bytes >= LC_SURELY_BYTES && !(sent & LC_SENT_BUFFERED));
     if (to < 0 || to == (int32_t)lc_clk.rank || (uint32_t)sent == 0 ||
         (class == LC_FN_OTHER && !surely))
         return;
@@ -57,7 +57,8 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
         send_completed_in_backlog(call, k, r, (uint32_t)to, surely);
         return;
     }
-    bool waits = !(sent >> 32) && (r->synchronous || !blocked_by_message) && class != LC_FN_OTHER;
+    bool waits = !(sent & LC_SENT_BUFFERED) && (r->synchronous || !blocked_by_message) &&
+                 class != LC_FN_OTHER;
     bool slow = call->end - call->begin >= lc_clk.slow_ticks;
     if ((slow && waits) || surely)
         lc_clk_receiver_late(
@@ -76,7 +77,7 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
 /* Completed receives in post order, so that earlier ones are off the list of open ones when later
  * ones count it. */
 static uint64_t order_of(const struct lc_request *r) {
-    const struct lc_clk_recv *recv = (const struct lc_clk_recv *)(uintptr_t)r->clocks[0];
+    const struct lc_clk_recv *recv = r->clocks.received.recv;
     return recv != NULL ? recv->recv.order : 0;
 }
 
@@ -89,8 +90,8 @@ static bool can_defer(const struct lc_request *r, const struct lc_clk_recv *recv
 /* Completed by this call: notes it, to be done now or later. False: it was cancelled. */
 static bool note_receive(const struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r,
                          const MPI_Status *status) {
-    struct lc_clk_recv *recv = (struct lc_clk_recv *)(uintptr_t)r->clocks[0];
-    r->clocks[0] = 0;
+    struct lc_clk_recv *recv = r->clocks.received.recv;
+    r->clocks.received.recv = NULL;
     bool status_valid = lc_status_is_set(r, status); /* else what it was posted with */
     if (lc_unlikely(status_valid &&
                     (lc_status_cancelled(status) || status->MPI_SOURCE == MPI_PROC_NULL))) {
@@ -115,7 +116,7 @@ struct lc_blockers { /* processes whose messages this call waited for */
 };
 
 static bool is_receive(const struct lc_request *r) {
-    return r != NULL && r->kind == LC_REQUEST_RECV && r->clocks[0] != 0;
+    return r != NULL && r->kind == LC_REQUEST_RECV && r->clocks.received.recv != NULL;
 }
 
 struct lc_posted {
@@ -190,7 +191,7 @@ void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *
     }
     if (lc_likely(n_receives == 1 && n_others == 0)) {
         struct lc_request *r = requests[receive];
-        bool waits = can_defer(r, (struct lc_clk_recv *)(uintptr_t)r->clocks[0]);
+        bool waits = can_defer(r, r->clocks.received.recv);
         if (!note_receive(call, k, r, &statuses[receive]))
             return;
         if (lc_likely(waits))
@@ -222,7 +223,7 @@ void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *
 void lc_clocks_truncated(struct lc_call *call, struct lc_request *request,
                          const MPI_Status *status) {
     struct lc_clk_thread *k = call->thread->clocks;
-    if (request->clocks[0] == 0)
+    if (request->clocks.received.recv == NULL)
         return;
     if (lc_unlikely(k == NULL || !lc_clk.ready)) {
         lc_clocks_request_failed(call, request);
@@ -234,11 +235,11 @@ void lc_clocks_truncated(struct lc_call *call, struct lc_request *request,
 
 void lc_clocks_request_failed(struct lc_call *call, struct lc_request *request) {
     struct lc_clk_thread *k = call->thread->clocks;
-    if (request->clocks[0] == 0 || request->kind == LC_REQUEST_SEND)
+    if (request->clocks.words[0] == 0 || request->kind == LC_REQUEST_SEND)
         return;
     if (request->kind == LC_REQUEST_RECV) {
-        struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)request->clocks[0];
-        request->clocks[0] = 0;
+        struct lc_clk_recv *r = request->clocks.received.recv;
+        request->clocks.received.recv = NULL;
         lc_clk_drop_recv(r);
     } else if (k != NULL) {
         lc_clk_coll_completed(call, k, request);
@@ -249,13 +250,13 @@ void lc_clocks_request_failed(struct lc_call *call, struct lc_request *request) 
  */
 void lc_clocks_request_free(struct lc_call *call, struct lc_request *request) {
     (void)call;
-    if (request->kind != LC_REQUEST_RECV || request->clocks[0] == 0)
+    if (request->kind != LC_REQUEST_RECV || request->clocks.received.recv == NULL)
         return;
-    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)request->clocks[0];
+    struct lc_clk_recv *r = request->clocks.received.recv;
     lc_clk_lock();
     r->recv.owner = NULL;
     lc_clk_unlock();
-    request->clocks[0] = 0;
+    request->clocks.received.recv = NULL;
 }
 
 /* What will be read first when the call is over (lc_stamp_end; not where other threads may read it
@@ -269,8 +270,7 @@ void lc_clocks_completing(struct lc_call *call, int n, struct lc_request *const 
         lc_line_claim(k->claim);
     for (int i = 0; i < n; i++)
         if (is_receive(requests[i])) {
-            const struct lc_clk_recv *r =
-                (const struct lc_clk_recv *)(uintptr_t)requests[i]->clocks[0];
+            const struct lc_clk_recv *r = requests[i]->clocks.received.recv;
             if (r->recv.source >= 0)
                 call->thread->expected = lc_ring_head(&lc_clk.match.sources[r->recv.source].ring);
             return;

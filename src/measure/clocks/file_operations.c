@@ -15,7 +15,7 @@
 static struct file {
     MPI_File handle;
     struct lc_comm comm;
-    struct lc_coll split; /* in progress: clocks[0] is not 0 */
+    struct lc_coll split; /* in progress: clocks is not NULL */
     struct file *next;
 } * files;
 
@@ -59,19 +59,18 @@ void lc_clocks_file_ibegin(struct lc_call *call, MPI_File handle, struct lc_coll
 
 void lc_clocks_file_split_begin(struct lc_call *call, MPI_File handle) {
     struct file *f = find(handle);
-    if (f != NULL && f->split.clocks[0] == 0)
+    if (f != NULL && f->split.clocks == NULL)
         lc_clocks_isync_begin(call, &f->split, &f->comm);
-    if (lc_clk.backlog && f != NULL && f->split.clocks[0] != 0)
-        lc_clk_coll_publish_in_backlog(call, call->thread->clocks,
-                                       (struct lc_clk_coll *)(uintptr_t)f->split.clocks[0]);
+    if (lc_clk.backlog && f != NULL && f->split.clocks != NULL)
+        lc_clk_coll_publish_in_backlog(call, call->thread->clocks, f->split.clocks);
 }
 
 void lc_clocks_file_split_end(struct lc_call *call, MPI_File handle) {
     struct file *f = find(handle);
-    if (f == NULL || f->split.clocks[0] == 0)
+    if (f == NULL || f->split.clocks == NULL)
         return;
     lc_clocks_isync_end(call, &f->split, NULL);
-    f->split.clocks[0] = 0;
+    f->split.clocks = NULL;
 }
 
 void lc_clocks_file_closed(MPI_File handle) {

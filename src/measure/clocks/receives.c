@@ -254,7 +254,7 @@ static __attribute__((noinline)) void receive_in_backlog(struct lc_clk_thread *k
 void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
-    msg->clocks[0] = msg->clocks[1] = 0;
+    lc_op_clocks_clear(&msg->clocks);
     if (lc_unlikely(k == NULL || c == NULL))
         return;
     int32_t source = msg->peer == MPI_ANY_SOURCE ? LC_ANY : lc_clk_world(msg->comm, msg->peer);
@@ -278,7 +278,7 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
         sure = log_post(k, (uint32_t)source, call->begin, context, msg->tag, entry);
         number = s->posts.count;
         if (lc_unlikely(entry != NULL && lc_clk_is_after(entry, call->begin)))
-            msg->clocks[1] = lc_clk_notify_sender(k, (uint32_t)source, entry, call);
+            msg->clocks.received.notified = lc_clk_notify_sender(k, (uint32_t)source, entry, call);
         if (msg->id == 0)
             call->thread->expected = lc_ring_head(&s->ring);
         lc_clk_unlock();
@@ -295,7 +295,7 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     r->recv.context = context;
     r->recv.post.enter = call->begin;
     r->recv.owner = NULL;
-    r->notified = msg->clocks[1] != 0;
+    r->notified = msg->clocks.received.notified != 0;
     if (lags)
         post_in_backlog(call, k, r);
     lc_clk_lock();
@@ -309,19 +309,19 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
     if (msg->id == 0) /* other threads must see it while this one is blocked */
         lc_match_open(&lc_clk.match, &r->recv);
     lc_clk_unlock();
-    msg->clocks[0] = (uint64_t)(uintptr_t)r;
+    msg->clocks.received.recv = r;
 }
 
 void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg) {
     (void)call;
-    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
+    struct lc_clk_recv *r = msg->clocks.received.recv;
     if (r == NULL)
         return;
     if (msg->request == NULL) { /* never heard of again: it holds its place in the stream */
         r->recv.owner = NULL;
     } else {
         r->recv.owner = msg->request;
-        msg->request->clocks[0] = msg->clocks[0];
+        msg->request->clocks.received.recv = r;
     }
     lc_clk_lock();
     if (!r->is_matched)
@@ -349,9 +349,9 @@ void lc_clk_drop_recv(struct lc_clk_recv *r) {
 
 /* MPI refused it, or it got no message: what was logged of its post is not true. */
 void lc_clocks_recv_failed(struct lc_call *call, struct lc_msg *msg) {
-    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
+    struct lc_clk_recv *r = msg->clocks.received.recv;
     int32_t source = msg->peer == MPI_ANY_SOURCE ? LC_ANY : lc_clk_world(msg->comm, msg->peer);
-    msg->clocks[0] = msg->clocks[1] = 0;
+    lc_op_clocks_clear(&msg->clocks);
     if (r != NULL)
         lc_clk_drop_recv(r);
     else if (call->thread->clocks != NULL && lc_clk_comm_of(msg->comm) != NULL &&
@@ -399,7 +399,7 @@ uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_deferred *defe
 
 void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_thread *k = call->thread->clocks;
-    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)msg->clocks[0];
+    struct lc_clk_recv *r = msg->clocks.received.recv;
     if (lc_unlikely(k == NULL)) {
         if (r != NULL)
             lc_clk_close_recv(r);
@@ -414,7 +414,7 @@ void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg) {
     deferred->tag = msg->tag;
     deferred->bytes = msg->bytes;
     deferred->recv = r;
-    deferred->notified = msg->clocks[1] != 0;
+    deferred->notified = msg->clocks.received.notified != 0;
     if (lc_likely(can_defer))
         lc_clk_defer(k, LC_DEFERRED_RECEIVED);
     else
@@ -430,7 +430,7 @@ void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
     struct lc_clk_comm *c = lc_clk_comm_of(matched->comm);
     int32_t source = lc_clk_world(matched->comm, matched->peer);
     (void)call;
-    matched->clocks[0] = 0;
+    matched->clocks = NULL;
     if (c == NULL || source < 0)
         return;
     struct lc_clk_recv *r = take_recv();
@@ -453,14 +453,14 @@ void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
         r->has_matched_entry = true;
     }
     lc_clk_unlock();
-    matched->clocks[0] = (uint64_t)(uintptr_t)r;
+    matched->clocks = r;
 }
 
 void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc_msg *msg) {
-    struct lc_clk_recv *r = (struct lc_clk_recv *)(uintptr_t)matched->clocks[0];
-    msg->clocks[0] = matched->clocks[0];
-    msg->clocks[1] = 0;
-    matched->clocks[0] = 0;
+    struct lc_clk_recv *r = matched->clocks;
+    msg->clocks.received.recv = r;
+    msg->clocks.received.notified = 0;
+    matched->clocks = NULL;
     if (r == NULL)
         return;
     struct lc_clk_thread *k = call->thread->clocks;

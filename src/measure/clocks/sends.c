@@ -156,6 +156,11 @@ static inline bool is_measured(const struct lc_clk_thread *k) {
     return lc_unlikely(lc_clk.backlog) ? lc_clk_interval_now() != 0 : k->l.interval != 0;
 }
 
+/* As lc_op_clocks.sent.seq. */
+static inline uint64_t sent_word(uint32_t seq, const struct lc_msg *msg) {
+    return (uint64_t)seq | (msg->kind >= LC_SEND_BUFFERED ? LC_SENT_BUFFERED : 0);
+}
+
 /* With lc_clk.lock held. */
 static inline void count(uint32_t to, const struct lc_msg *msg, bool measured) {
     lc_clk.counts.messages++;
@@ -188,8 +193,8 @@ static __attribute__((noinline)) void send_in_backlog(struct lc_call *call, stru
             recent_sends[x.id % LC_SENTS] = (struct sent){.id = x.id};
     }
     lc_clk_unlock();
-    msg->clocks[0] = x.id;
-    msg->clocks[1] = (uint64_t)x.seq | (uint64_t)(msg->kind >= LC_SEND_BUFFERED) << 32;
+    msg->clocks.sent.id = x.id;
+    msg->clocks.sent.seq = sent_word(x.seq, msg);
     lc_clk_backlog_submit(x.id == 0 ? &record : &event, k, call, &x, sizeof x);
 }
 
@@ -199,7 +204,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(msg->comm);
     int32_t to = lc_clk_world(msg->comm, msg->peer);
-    msg->clocks[0] = msg->clocks[1] = 0;
+    lc_op_clocks_clear(&msg->clocks);
     if (lc_unlikely(k == NULL || c == NULL || to < 0)) {
         if (c == NULL && to >= 0)
             lc_clk_count_unseen(&lc_clk.counts.messages);
@@ -225,14 +230,14 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
         }
     }
     lc_clk_unlock();
-    msg->clocks[0] = (uint64_t)(uintptr_t)entry;
-    msg->clocks[1] = (uint64_t)seq | (uint64_t)(msg->kind >= LC_SEND_BUFFERED) << 32;
+    msg->clocks.sent.entry = entry;
+    msg->clocks.sent.seq = sent_word(seq, msg);
 }
 
-void lc_clk_void_entry(int32_t to, uint64_t entry, uint64_t seq) {
+void lc_clk_void_entry(int32_t to, const union lc_op_clocks *clocks) {
     lc_clk_lock(); /* it may be put into its ring just now */
     if (lc_clk.backlog) {
-        struct sent *s = sent_of(entry);
+        struct sent *s = sent_of(clocks->sent.id);
         if (s == NULL && to >= 0)
             lc_clk_turns_void((uint32_t)to);
         if (s != NULL && s->entry != NULL && to >= 0)
@@ -240,15 +245,14 @@ void lc_clk_void_entry(int32_t to, uint64_t entry, uint64_t seq) {
         else if (s != NULL)
             s->cancelled = true;
     } else if (to >= 0)
-        lc_ring_make_void(&lc_clk.outs[to], (struct lc_ring_entry *)(uintptr_t)entry,
-                          (uint32_t)seq);
+        lc_ring_make_void(&lc_clk.outs[to], clocks->sent.entry, (uint32_t)clocks->sent.seq);
     lc_clk_unlock();
 }
 
 void lc_clocks_send_failed(struct lc_call *call, struct lc_msg *msg) {
-    if ((uint32_t)msg->clocks[1] == 0) /* no entry went with it */
+    if ((uint32_t)msg->clocks.sent.seq == 0) /* no entry went with it */
         return;
-    lc_clk_void_entry(lc_clk_world(msg->comm, msg->peer), msg->clocks[0], msg->clocks[1]);
+    lc_clk_void_entry(lc_clk_world(msg->comm, msg->peer), &msg->clocks);
     lc_clk_lock();
     lc_clk.counts.messages--;
     const struct lc_clk_thread *k = call->thread->clocks;
@@ -268,17 +272,17 @@ void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
     if (lc_likely(call->end - call->begin < lc_clk.slow_ticks && !surely))
         return;
     int32_t to = lc_clk_world(msg->comm, msg->peer);
-    if (to < 0 || (uint32_t)msg->clocks[1] == 0 || msg->clocks[1] >> 32)
+    if (to < 0 || (uint32_t)msg->clocks.sent.seq == 0 || (msg->clocks.sent.seq & LC_SENT_BUFFERED))
         return; /* nobody; no entry went with it; it is buffered */
     struct lc_ended e = {.to = (uint32_t)to,
-                         .seq = (uint32_t)msg->clocks[1],
+                         .seq = (uint32_t)msg->clocks.sent.seq,
                          .context = lc_clk_comm_of(msg->comm)->context,
                          .tag = msg->tag,
                          .bytes = msg->kind == LC_SEND_STANDARD ? msg->bytes : 0,
                          .counts = lc_clk.fn_class[call->fn] == LC_FN_PLAIN,
                          .surely = surely};
     if (lc_unlikely(lc_clk.backlog))
-        lc_clk_ended_in_backlog(call, k, &e, (uint32_t)msg->clocks[0], false);
+        lc_clk_ended_in_backlog(call, k, &e, (uint32_t)msg->clocks.sent.id, false);
     else
         lc_clk_receiver_late(call, k, &e);
 }

@@ -8,6 +8,7 @@ struct lc_call;
 struct lc_clk_thread;
 struct lc_ring_entry;
 struct lc_stamp;
+union lc_op_clocks;
 
 /* an entry of no bytes, with lc_clk.lock held */
 void lc_clk_put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
@@ -29,6 +30,6 @@ uint32_t lc_clk_sent_seq(uint64_t id);
 
 /* What the clocks of a request or message hold of a send to this rank that will not come, if its
  * entry is in a ring. */
-void lc_clk_void_entry(int32_t to, uint64_t entry, uint64_t seq);
+void lc_clk_void_entry(int32_t to, const union lc_op_clocks *clocks);
 
 #endif

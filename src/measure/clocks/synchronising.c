@@ -60,18 +60,16 @@ void lc_clocks_sync_begin(struct lc_call *call, struct lc_comm *comm) {
         return;
     struct lc_coll coll = {.comm = comm, .kind = LC_COLL_SYNC, .root = -1};
     lc_clocks_coll_begin(call, &coll);
-    k->sync_comm = coll.clocks[0] != 0 ? comm : NULL;
-    k->sync = (struct lc_clk_coll *)(uintptr_t)coll.clocks[0];
+    k->sync_comm = coll.clocks != NULL ? comm : NULL;
+    k->sync = coll.clocks;
 }
 
 void lc_clocks_sync_end(struct lc_call *call, bool took_part) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL || k->sync_comm == NULL)
         return;
-    struct lc_coll coll = {.comm = k->sync_comm,
-                           .kind = LC_COLL_SYNC,
-                           .root = -1,
-                           .clocks = {(uint64_t)(uintptr_t)k->sync}};
+    struct lc_coll coll = {
+        .comm = k->sync_comm, .kind = LC_COLL_SYNC, .root = -1, .clocks = k->sync};
     k->sync_comm = NULL;
     if (took_part) {
         lc_clocks_coll_end(call, &coll);
@@ -89,7 +87,7 @@ void lc_clocks_isync_begin(struct lc_call *call, struct lc_coll *coll, struct lc
 }
 
 void lc_clocks_isync_end(struct lc_call *call, struct lc_coll *coll, struct lc_request *request) {
-    if (coll->clocks[0] == 0)
+    if (coll->clocks == NULL)
         return;
     coll->request = request;
     if (request != NULL)

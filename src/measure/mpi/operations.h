@@ -7,8 +7,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct lc_clk_coll;
+struct lc_clk_recv;
 struct lc_comm;
 struct lc_request;
+struct lc_ring_entry;
+
+/* What the hooks keep of a message, or of a request, from its begin to its end; all 0: nothing. Two
+ * words, since what is written at once is read at once. */
+union lc_op_clocks {
+    uint64_t words[2];
+    struct {
+        union {
+            struct lc_ring_entry *entry; /* in the receiver's ring; NULL: it is not in one */
+            uint64_t id;                 /* where clocks lag behind the program (clocks/sends.c) */
+        };
+        uint64_t seq; /* of its entry, 0: none went with it; and LC_SENT_BUFFERED */
+    } sent;
+    struct {
+        struct lc_clk_recv *recv; /* NULL: it is in no list */
+        uint64_t notified;        /* the sender has been notified */
+    } received;
+    struct lc_clk_coll *coll;
+};
+#define LC_SENT_BUFFERED (UINT64_C(1) << 32) /* the send waits for nobody */
+
+static inline void lc_op_clocks_clear(union lc_op_clocks *clocks) {
+    clocks->words[0] = clocks->words[1] = 0;
+}
+
+static inline void lc_op_clocks_copy(union lc_op_clocks *to, const union lc_op_clocks *from) {
+    to->words[0] = from->words[0];
+    to->words[1] = from->words[1];
+}
 
 enum lc_send_kind { LC_SEND_STANDARD, LC_SEND_SYNC, LC_SEND_BUFFERED, LC_SEND_READY };
 
@@ -22,8 +53,8 @@ struct lc_msg {
     enum lc_send_kind kind; /* of sends; one word: what is written at once is read at once */
     /* nonblocking and persistent; NULL: blocking, or MPI gave a shared, complete handle */
     struct lc_request *request;
-    uint64_t id;        /* of nonblocking ones, as request->id (also without request) */
-    uint64_t clocks[2]; /* of the hooks: from before to after a blocking call */
+    uint64_t id; /* of nonblocking ones, as request->id (also without request) */
+    union lc_op_clocks clocks;
 };
 
 enum lc_coll_kind {
@@ -52,8 +83,8 @@ struct lc_coll {
     bool in_place;
     bool failed; /* while its end is handled: MPI returned an error */
     struct lc_request *request;
-    uint64_t id;        /* of nonblocking ones */
-    uint64_t clocks[2]; /* of the hooks */
+    uint64_t id;                /* of nonblocking ones */
+    struct lc_clk_coll *clocks; /* of the hooks */
 };
 
 /* A message matched by MPI_Mprobe, until MPI_Mrecv. */
@@ -63,7 +94,7 @@ struct lc_matched {
     struct lc_comm *comm;
     int32_t peer, tag;
     uint64_t bytes;
-    uint64_t clocks[2];
+    struct lc_clk_recv *clocks; /* of the hooks */
 };
 
 /* What synchronises a window. */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "measure/mpi/operations.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 
@@ -57,7 +58,7 @@ struct lc_request {
     uint64_t bytes_rcvd; /* collectives */
     uint64_t posted_ticks;
     struct lc_path *path; /* of the call that started it */
-    uint64_t clocks[2];
+    union lc_op_clocks clocks;
     uint64_t trace;
     /* receives, and sends that may be cancelled, where only windows are traced: the number of the
      * window in which it was begun (`trace` is set), or 1 more than that of the last one before */

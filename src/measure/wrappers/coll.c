@@ -25,8 +25,8 @@ static struct lc_request *coll_request(struct lc_call *call, const struct lc_col
     r->id = coll->id;
     r->posted_ticks = call->begin;
     r->path = call->entry->path;
-    r->clocks[0] = coll->clocks[0];
-    r->clocks[1] = coll->clocks[1];
+    r->clocks.coll = coll->clocks;
+    r->clocks.words[1] = 0;
     r->active = true;
     return r;
 }
@@ -69,7 +69,7 @@ void lc_coll_init_end(struct lc_call *call, struct lc_coll *coll, int result,
 /* A nonblocking collective operation of a file was started. */
 void lc_file_isync_end(struct lc_call *call, struct lc_coll *coll, int result,
                        const MPI_Request *request) {
-    if (coll->clocks[0] == 0)
+    if (coll->clocks == NULL)
         return;
     if (result != MPI_SUCCESS) {
         lc_clocks_coll_failed(call, coll, lc_was_refused(result));

@@ -30,7 +30,7 @@ static inline void lc_coll_clear(struct lc_coll *coll, bool large) {
     coll->in_place = coll->failed = false;
     coll->request = NULL;
     coll->id = 0;
-    coll->clocks[0] = coll->clocks[1] = 0;
+    coll->clocks = NULL;
 }
 
 /* Common part; false: no such communicator. */

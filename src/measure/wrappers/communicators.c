@@ -124,9 +124,9 @@ static struct lc_request *duplicate(struct lc_call *call, MPI_Comm parent, const
 void lc_comm_idup_end(struct lc_call *call, struct lc_coll *coll, int result, MPI_Comm parent,
                       const MPI_Comm *comm, const MPI_Request *request) {
     struct lc_request *r = result == MPI_SUCCESS ? duplicate(call, parent, comm, request) : NULL;
-    if (coll->clocks[0] != 0 && result == MPI_SUCCESS)
+    if (coll->clocks != NULL && result == MPI_SUCCESS)
         lc_clocks_isync_end(call, coll, r);
-    else if (coll->clocks[0] != 0)
+    else if (coll->clocks != NULL)
         lc_clocks_coll_failed(call, coll, lc_was_refused(result));
 }
 

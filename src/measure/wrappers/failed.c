@@ -101,5 +101,5 @@ void lc_start_failed(struct lc_call *call, struct lc_request *r, struct lc_msg *
         lc_clocks_send_failed(call, msg);
     else
         lc_clocks_recv_failed(call, msg);
-    r->clocks[0] = r->clocks[1] = 0;
+    lc_op_clocks_clear(&r->clocks);
 }

@@ -48,8 +48,7 @@ void lc_isendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *i
                 half->tag = out->tag;
                 half->bytes = out->bytes;
                 half->id = out->id;
-                half->clocks[0] = out->clocks[0];
-                half->clocks[1] = out->clocks[1];
+                lc_op_clocks_copy(&half->clocks, &out->clocks);
             }
             in->request->pair = half;
             out->request = half;
@@ -144,12 +143,12 @@ static void msg_of(const struct lc_request *r, struct lc_request *request, struc
                                                   : LC_SEND_STANDARD,
                            .request = request,
                            .id = r->id,
-                           .clocks = {r->clocks[0], r->clocks[1]}};
+                           .clocks = {{r->clocks.words[0], r->clocks.words[1]}}};
 }
 
 /* What a partitioned send tells of itself it tells when it is complete. */
 static void start_parts(struct lc_call *call, struct lc_request *r, struct lc_msg *msg) {
-    msg->clocks[0] = msg->clocks[1] = 0;
+    lc_op_clocks_clear(&msg->clocks);
     atomic_store_explicit(&r->parts->n_unready, r->parts->partitions, memory_order_relaxed);
     if (call->mode & LC_MODE_TRACE)
         lc_trace_send(call, msg);
@@ -167,8 +166,7 @@ void lc_pready(struct lc_call *call, MPI_Request request, int count) {
     struct lc_msg msg;
     msg_of(r, r, &msg);
     lc_clocks_send(call, &msg);
-    r->clocks[0] = msg.clocks[0];
-    r->clocks[1] = msg.clocks[1];
+    lc_op_clocks_copy(&r->clocks, &msg.clocks);
 }
 
 /* NULL also for what MPI will refuse. */
@@ -200,8 +198,7 @@ void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests
         } else {
             lc_hook_recv(call, &msg);
         }
-        r->clocks[0] = msg.clocks[0];
-        r->clocks[1] = msg.clocks[1];
+        lc_op_clocks_copy(&r->clocks, &msg.clocks);
         r->active = true;
     }
     call->class_bytes = call->bytes_sent;

@@ -29,7 +29,7 @@ static inline void lc_msg_fill(struct lc_call *call, struct lc_msg *msg, int pee
     msg->bytes = 0;
     msg->request = NULL;
     msg->id = 0;
-    msg->clocks[0] = msg->clocks[1] = 0;
+    lc_op_clocks_clear(&msg->clocks);
     msg->kind = LC_SEND_STANDARD;
     if (lc_unlikely(peer == MPI_PROC_NULL))
         msg->comm = NULL; /* no message */
@@ -87,8 +87,7 @@ static inline struct lc_request *lc_request_new(struct lc_call *call, const stru
     r->bytes = msg->bytes;
     r->synchronous = msg->kind == LC_SEND_SYNC;
     r->buffered = msg->kind == LC_SEND_BUFFERED || msg->kind == LC_SEND_READY;
-    r->clocks[0] = msg->clocks[0];
-    r->clocks[1] = msg->clocks[1];
+    lc_op_clocks_copy(&r->clocks, &msg->clocks);
     r->id = msg->id;
     r->posted_ticks = call->begin;
     r->path = call->entry->path;

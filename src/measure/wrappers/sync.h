@@ -33,13 +33,13 @@ static inline void lc_file_sync_begin(struct lc_call *call, MPI_File file) {
 
 /* Nonblocking ones. */
 static inline void lc_idup_begin(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
-    coll->clocks[0] = 0;
+    coll->clocks = NULL;
     if (call->mode & LC_MODE_CLOCKS)
         lc_clocks_isync_begin(call, coll, lc_comm_get(call->thread, comm));
 }
 
 static inline void lc_file_isync_begin(struct lc_call *call, struct lc_coll *coll, MPI_File file) {
-    coll->clocks[0] = 0;
+    coll->clocks = NULL;
     if (call->mode & LC_MODE_CLOCKS)
         lc_clocks_file_ibegin(call, file, coll);
 }
