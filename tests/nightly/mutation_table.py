@@ -43,7 +43,7 @@ MUTATIONS = [
              "    if (lc_unlikely(stamp->enter > call->end))",
              "messages carry no clock to their receiver", ("piggyback.call_chains.openmpi", "piggyback.constructed_waits.shm.openmpi")),
     Mutation("edge_back_to_buffered_sends", "src/measure/clocks/back_edges.c",
-             "    if (waited > 0 || (in_time && e->surely))", "    if (in_time)",
+             "    if (waited > 0 || (in_time && e->synchronous))", "    if (in_time)",
              "sends that waited for nobody come after the post of their receive", ("sim.truth",)),
     Mutation("late_rank_of_finalize_wrong", "src/measure/clocks/wait_states.c",
              ".late_rank = (uint32_t)last.rank,", ".late_rank = lc_clk.rank,",

@@ -42,7 +42,7 @@ static bool find_post(const struct lc_ended *e, struct lc_stamp *post, const uin
         lc_posts_find(&lc_clk.areas[e->to], &lc_clk.outs[e->to], lc_clk.rank, e->context, e->tag,
                       e->seq, post, &unsure))
         return true;
-    lc_clk.counts.unresolved += e->surely;
+    lc_clk.counts.unresolved += e->synchronous;
     return false;
 }
 
@@ -58,14 +58,14 @@ void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
     if (!found && e->counts && !some)
         lc_clk_wait_later(k, call, e->to, e->seq, e->bytes);
     bool may_hear = lc_clk.areas[e->to].head != NULL || e->bytes >= LC_RENDEZVOUS_BYTES;
-    if (!found && (e->surely || (e->counts && !some && may_hear)))
-        lc_clk_add_unresolved(k, call, e->to, e->seq, e->surely);
+    if (!found && (e->synchronous || (e->counts && !some && may_hear)))
+        lc_clk_add_unresolved(k, call, e->to, e->seq, e->synchronous);
     bool in_time = found && post.enter < call->end;
     uint64_t waited =
         in_time && e->counts && post.enter > call->begin ? post.enter - call->begin : 0;
     if (waited > 0 || (some && e->counts))
         lc_clk_candidate(k, call, LC_MEASURED_LATERECEIVER, waited, e->to, found ? post.node : 0);
-    if (waited > 0 || (in_time && e->surely))
+    if (waited > 0 || (in_time && e->synchronous))
         lc_clk_edge(k, e->to, &post, call->end, extra, n_extra); /* extra: of the reply's place */
     lc_clk_unlock();
 }
@@ -99,11 +99,11 @@ static bool has_post(struct ending *x) {
     return found || late;
 }
 
-/* A send that surely ended after its receive was posted gets the time of the post. */
+/* A send that ended only after its receive was posted gets the time of the post. */
 static bool has_reply(void *data) {
     struct ending x;
     memcpy(&x, data, sizeof x);
-    if (!x.e.surely || x.e.to == lc_clk.rank)
+    if (!x.e.synchronous || x.e.to == lc_clk.rank)
         return true;
     if (lc_clk.areas[x.e.to].head != NULL)
         return has_post(&x);
@@ -121,7 +121,7 @@ static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data)
     for (uint32_t b = 0; x.unless_blocked && b < k->n_blockers; b++)
         if (k->blockers[b] == x.e.to)
             x.e.counts = false;
-    if (x.e.counts || x.e.surely)
+    if (x.e.counts || x.e.synchronous)
         lc_clk_receiver_late(call, k, &x.e);
 }
 
@@ -133,7 +133,7 @@ void lc_clk_ended_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
     struct ending x = {*e, id, unless_blocked, lc_patience_at(call->end)};
     _Static_assert(sizeof x <= LC_EVENT_DATA, "fits");
     bool may_have_edge =
-        lc_clk.areas[e->to].head != NULL || e->surely || e->bytes >= LC_RENDEZVOUS_BYTES;
+        lc_clk.areas[e->to].head != NULL || e->synchronous || e->bytes >= LC_RENDEZVOUS_BYTES;
     lc_clk_backlog_submit(may_have_edge ? &event : &no_edge, k, call, &x, sizeof x);
 }
 

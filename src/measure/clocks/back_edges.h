@@ -34,7 +34,7 @@ bool lc_clk_notify_sender(struct lc_clk_thread *k, uint32_t source,
                           const struct lc_ring_entry *entry, const struct lc_call *call);
 
 /* The same when the message has arrived, where the sender was not known before: wildcard receives,
- * entries that were not there yet, sends that surely waited. extra: of an entry that came as
+ * entries that were not there yet, sends that had to wait. extra: of an entry that came as
  * record. r NULL: blocking. */
 void lc_clk_reply_after(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
                         const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra,

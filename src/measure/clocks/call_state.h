@@ -118,7 +118,7 @@ struct lc_deferred {
 /* A send that may have waited for its receive; the time of its post is unknown. */
 struct lc_unresolved {
     uint32_t to, seq;
-    bool surely; /* else it waited if the receive was posted during the call */
+    bool synchronous; /* else it waited if the receive was posted during the call */
     struct lc_call_end at;
 };
 

@@ -21,10 +21,10 @@
 #include "measure/core/core.h"
 #include "piggyback/ring.h"
 
-/* Shorter messages are not expected to wait for their receiver; from LC_SURELY_BYTES on no MPI
+/* Shorter messages are not expected to wait for their receiver; from LC_SYNCHRONOUS_BYTES on no MPI
  * buffers them. Whether one between them waited is seen from the times alone; sizes that were seen
  * to be buffered are not expected to wait either (lc_clk.buffered_bytes). */
-enum { LC_RENDEZVOUS_BYTES = 4096, LC_SURELY_BYTES = 256 << 10 };
+enum { LC_RENDEZVOUS_BYTES = 4096, LC_SYNCHRONOUS_BYTES = 256 << 10 };
 
 /* Partitioned messages match among those of two requests only. request NULL: none of its own. */
 static inline uint32_t stream_context(const struct lc_clk_comm *c,
@@ -41,16 +41,16 @@ static inline uint32_t context_of(const struct lc_clk_comm *c, const struct lc_m
 /* Does the send end only when its receive was posted, whatever the times? */
 static inline bool needs_receiver(const struct lc_msg *msg) {
     return msg->kind == LC_SEND_SYNC ||
-           (msg->bytes >= LC_SURELY_BYTES && msg->kind == LC_SEND_STANDARD);
+           (msg->bytes >= LC_SYNCHRONOUS_BYTES && msg->kind == LC_SEND_STANDARD);
 }
 
 struct lc_ended { /* a send that this call ended */
     uint32_t to, seq;
     uint32_t context;
     int32_t tag;
-    uint64_t bytes; /* of a standard send; others 0 */
-    bool counts;    /* as a wait state of the call */
-    bool surely;    /* it ended only after its receive was posted */
+    uint64_t bytes;   /* of a standard send; others 0 */
+    bool counts;      /* as a wait state of the call */
+    bool synchronous; /* it ended only after its receive was posted */
 };
 
 static inline bool lc_clk_is_after(const struct lc_ring_entry *entry, uint64_t posted) {

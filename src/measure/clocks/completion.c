@@ -24,7 +24,7 @@
 static __attribute__((noinline)) void send_completed_in_backlog(struct lc_call *call,
                                                                 struct lc_clk_thread *k,
                                                                 const struct lc_request *r,
-                                                                uint32_t to, bool surely) {
+                                                                uint32_t to, bool synchronous) {
     uint8_t class = lc_clk.fn_class[call->fn];
     bool waits = !(r->clocks.sent.seq & LC_SENT_BUFFERED) && class != LC_FN_OTHER;
     bool slow = call->end - call->begin >= lc_clk.slow_ticks;
@@ -34,8 +34,8 @@ static __attribute__((noinline)) void send_completed_in_backlog(struct lc_call *
                          .tag = r->tag,
                          .bytes = r->synchronous ? 0 : r->bytes,
                          .counts = waits && (slow || class == LC_FN_WAITSOME),
-                         .surely = surely};
-    if (e.counts || e.surely)
+                         .synchronous = synchronous};
+    if (e.counts || e.synchronous)
         lc_clk_ended_in_backlog(call, k, &e, (uint32_t)r->clocks.sent.id, !r->synchronous);
 }
 
@@ -49,18 +49,19 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
         return;
     }
     uint8_t class = lc_clk.fn_class[call->fn];
-    bool surely = r->synchronous || (r->bytes >= LC_SURELY_BYTES && !(sent & LC_SENT_BUFFERED));
+    bool synchronous =
+        r->synchronous || (r->bytes >= LC_SYNCHRONOUS_BYTES && !(sent & LC_SENT_BUFFERED));
     if (to < 0 || to == (int32_t)lc_clk.rank || (uint32_t)sent == 0 ||
-        (class == LC_FN_OTHER && !surely))
+        (class == LC_FN_OTHER && !synchronous))
         return;
     if (lc_unlikely(lc_clk.backlog)) {
-        send_completed_in_backlog(call, k, r, (uint32_t)to, surely);
+        send_completed_in_backlog(call, k, r, (uint32_t)to, synchronous);
         return;
     }
     bool waits = !(sent & LC_SENT_BUFFERED) && (r->synchronous || !blocked_by_message) &&
                  class != LC_FN_OTHER;
     bool slow = call->end - call->begin >= lc_clk.slow_ticks;
-    if ((slow && waits) || surely)
+    if ((slow && waits) || synchronous)
         lc_clk_receiver_late(
             call, k,
             &(struct lc_ended){.to = (uint32_t)to,
@@ -69,7 +70,7 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
                                .tag = r->tag,
                                .bytes = r->synchronous ? 0 : r->bytes,
                                .counts = slow && waits,
-                               .surely = surely});
+                               .synchronous = synchronous});
     else if (class == LC_FN_WAITSOME && waits)
         lc_clk_candidate(k, call, LC_MEASURED_LATERECEIVER, 0, (uint32_t)to, 0);
 }
@@ -170,7 +171,7 @@ static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int
 /* The call tells nothing about this send. */
 static inline bool is_plain_send(const struct lc_request *r, bool slow, uint8_t class) {
     return r->kind == LC_REQUEST_SEND && !slow && class != LC_FN_WAITSOME && !r->cancelled &&
-           !r->synchronous && r->bytes < LC_SURELY_BYTES;
+           !r->synchronous && r->bytes < LC_SYNCHRONOUS_BYTES;
 }
 
 void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *requests,

@@ -13,7 +13,7 @@ struct lc_stamp;
 /* What the record of this entry (from the matcher, of a source without ring) says of its send. */
 uint64_t lc_clk_record_flags(const struct lc_ring_entry *entry);
 #define LC_RECORD_WAITS       (1ull << 32) /* in extra[1]: may wait for its receive; */
-#define LC_RECORD_SYNCHRONOUS (1ull << 33) /* surely ends only when it is posted; */
+#define LC_RECORD_SYNCHRONOUS (1ull << 33) /* it ends only when that is posted; */
 #define LC_RECORD_BLOCKS      (1ull << 34) /* is expected to wait; */
 #define LC_RECORD_INSIDE      (1ull << 35) /* in the call that sends; */
 #define LC_RECORD_KEEPS       (1ull << 36) /* goes in turn (turns.h) */

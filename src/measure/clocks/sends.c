@@ -263,13 +263,13 @@ void lc_clocks_send_failed(struct lc_call *call, struct lc_msg *msg) {
 }
 
 void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
-    bool surely = needs_receiver(msg);
+    bool synchronous = needs_receiver(msg);
     struct lc_clk_thread *k = call->thread->clocks;
     if (lc_unlikely(k == NULL))
         return;
     if (k->claim != NULL) /* the message is on its way */
         lc_line_claim(k->claim);
-    if (lc_likely(call->end - call->begin < lc_clk.slow_ticks && !surely))
+    if (lc_likely(call->end - call->begin < lc_clk.slow_ticks && !synchronous))
         return;
     int32_t to = lc_clk_world(msg->comm, msg->peer);
     if (to < 0 || (uint32_t)msg->clocks.sent.seq == 0 || (msg->clocks.sent.seq & LC_SENT_BUFFERED))
@@ -280,7 +280,7 @@ void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
                          .tag = msg->tag,
                          .bytes = msg->kind == LC_SEND_STANDARD ? msg->bytes : 0,
                          .counts = lc_clk.fn_class[call->fn] == LC_FN_PLAIN,
-                         .surely = surely};
+                         .synchronous = synchronous};
     if (lc_unlikely(lc_clk.backlog))
         lc_clk_ended_in_backlog(call, k, &e, (uint32_t)msg->clocks.sent.id, false);
     else

@@ -261,13 +261,13 @@ void lc_clk_call_end(const struct lc_clk_thread *k, const struct lc_call *call,
 }
 
 void lc_clk_add_unresolved(struct lc_clk_thread *k, const struct lc_call *call, uint32_t to,
-                           uint32_t seq, bool surely) {
+                           uint32_t seq, bool synchronous) {
     if (!k->l.interval)
         return;
     if (k->n_unresolved ==
         LC_UNRESOLVED) { /* the oldest one goes, of those that need not have waited if any */
         uint32_t out = 0;
-        while (out < LC_UNRESOLVED && k->unresolved_sends[out].surely)
+        while (out < LC_UNRESOLVED && k->unresolved_sends[out].synchronous)
             out++;
         out = out < LC_UNRESOLVED ? out : 0;
         give_up_edge(&k->unresolved_sends[out]);
@@ -275,7 +275,7 @@ void lc_clk_add_unresolved(struct lc_clk_thread *k, const struct lc_call *call, 
                 (--k->n_unresolved - out) * sizeof *k->unresolved_sends);
     }
     struct lc_unresolved *o = &k->unresolved_sends[k->n_unresolved++];
-    *o = (struct lc_unresolved){.to = to, .seq = seq, .surely = surely};
+    *o = (struct lc_unresolved){.to = to, .seq = seq, .synchronous = synchronous};
     lc_clk_call_end(k, call, &o->at);
     k->todo = true;
 }
@@ -314,7 +314,7 @@ void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_call_end *at, uint32_t
 static void resolve_sends(struct lc_clk_thread *k, struct lc_unresolved *o,
                           const struct lc_reply_slot *reply) {
     uint64_t posted = reply->stamp.enter;
-    if (posted < o->at.end && (o->surely || posted > o->at.begin))
+    if (posted < o->at.end && (o->synchronous || posted > o->at.begin))
         lc_clk_edge_later(k, &o->at, o->to, &reply->stamp, reply->extra, reply->n_extra);
 }
 
@@ -325,13 +325,13 @@ void lc_clk_resolve(struct lc_clk_thread *k) {
     for (uint32_t i = 0; i < k->n_unresolved; i++) {
         struct lc_unresolved o = k->unresolved_sends[i];
         const struct lc_reply_slot *reply = lc_clk_find_reply(o.to, o.seq);
-        if (reply == NULL && (o.at.calls < LOOKS || (o.surely && lc_clk.backlog))) {
+        if (reply == NULL && (o.at.calls < LOOKS || (o.synchronous && lc_clk.backlog))) {
             lc_match_drain(&lc_clk.match, o.to);
             reply = lc_clk_find_reply(o.to, o.seq);
         }
         if (reply != NULL)
             resolve_sends(k, &o, reply);
-        else if (++o.at.calls < (o.surely ? CALLS : LOOKS))
+        else if (++o.at.calls < (o.synchronous ? CALLS : LOOKS))
             k->unresolved_sends[n++] = o;
         else
             give_up_edge(&o);

@@ -84,7 +84,7 @@ void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint
 /* An edge back that comes late: it counts from the begin of a later call on, as if it had come in
  * time, except in what was published meanwhile (counts.edges_late). */
 void lc_clk_add_unresolved(struct lc_clk_thread *k, const struct lc_call *call, uint32_t to,
-                           uint32_t seq, bool surely);
+                           uint32_t seq, bool synchronous);
 
 /* The end of the call in progress, into *at. */
 void lc_clk_call_end(const struct lc_clk_thread *k, const struct lc_call *call,
