@@ -12,15 +12,15 @@ enum { N_CAUSES = 50, CHAIN_LENGTH = 32 };
 
 /* What the owner of a wait state tells of it; the first ones are its details. */
 enum {
-    TOLD_CNODE,
-    TOLD_START,
-    TOLD_TICKS,
-    TOLD_KIND,
+    FIELD_CNODE,
+    FIELD_START,
+    FIELD_TICKS,
+    FIELD_KIND,
     N_DETAILS,
-    TOLD_NEXT = N_DETAILS,
-    TOLD_PART,
-    TOLD_SHARE,
-    N_TOLD
+    FIELD_NEXT = N_DETAILS,
+    FIELD_PART,
+    FIELD_SHARE,
+    N_FIELDS
 };
 
 struct cause {
@@ -156,20 +156,21 @@ struct head {
 
 /* The owner of the head tells its share and details, and which head is the next. */
 static void tell_victim(const struct lc_timelines *lines, const struct lc_handed *handed,
-                        const struct head *head, int64_t told[N_TOLD]) {
+                        const struct head *head, int64_t fields[N_FIELDS]) {
     const struct lc_timeline *line = lc_timeline_of(lines, location_of(lines, head->state));
     if (line == NULL)
         return;
     const struct lc_state *s = &line->states[(uint64_t)head->state - line->first_state];
     size_t own = (size_t)(s - lines->states);
     double share = handed->costs[own] > 0 ? head->part / handed->costs[own] : 0;
-    told[TOLD_NEXT] = handed->handed_by[own] == LC_NO_STATE ? -1 : (int64_t)handed->handed_by[own];
-    told[TOLD_PART] = (int64_t)lc_bits_of(share * handed->handed_most[own]);
-    told[TOLD_SHARE] = (int64_t)lc_bits_of(share);
-    told[TOLD_CNODE] = s->cnode;
-    told[TOLD_START] = s->start;
-    told[TOLD_TICKS] = s->ticks;
-    told[TOLD_KIND] = lc_cost_kind_of(line->loc->waits[s->wait].kind);
+    fields[FIELD_NEXT] =
+        handed->handed_by[own] == LC_NO_STATE ? -1 : (int64_t)handed->handed_by[own];
+    fields[FIELD_PART] = (int64_t)lc_bits_of(share * handed->handed_most[own]);
+    fields[FIELD_SHARE] = (int64_t)lc_bits_of(share);
+    fields[FIELD_CNODE] = s->cnode;
+    fields[FIELD_START] = s->start;
+    fields[FIELD_TICKS] = s->ticks;
+    fields[FIELD_KIND] = lc_cost_kind_of(line->loc->waits[s->wait].kind);
 }
 
 /* States of the chain of each cause, first victim first, all chains at a time from rank to rank.
@@ -184,25 +185,25 @@ static void find_victims(const struct lc_timelines *lines, const struct lc_hande
         heads[i] =
             (struct head){causes[i].largest > 0 ? (int64_t)causes[i].state : -1, causes[i].largest};
     for (size_t k = 0; k < CHAIN_LENGTH; k++) {
-        int64_t told[N_CAUSES][N_TOLD] = {{0}};
+        int64_t fields[N_CAUSES][N_FIELDS] = {{0}};
         bool any = false;
         for (size_t i = 0; i < n; i++)
             if (heads[i].state >= 0) {
                 any = true;
-                tell_victim(lines, handed, &heads[i], told[i]);
+                tell_victim(lines, handed, &heads[i], fields[i]);
             }
         if (!any)
             return;
-        lc_transport_allreduce_i64(lines->trace->comm, told[0], n * N_TOLD, LC_OP_SUM);
+        lc_transport_allreduce_i64(lines->trace->comm, fields[0], n * N_FIELDS, LC_OP_SUM);
         for (size_t i = 0; i < n; i++) {
             if (heads[i].state < 0)
                 continue;
             victims->states[i * CHAIN_LENGTH + k] = heads[i].state;
-            victims->shares[i * CHAIN_LENGTH + k] = lc_double_of((uint64_t)told[i][TOLD_SHARE]);
-            memcpy(&victims->details[(i * CHAIN_LENGTH + k) * N_DETAILS], told[i],
+            victims->shares[i * CHAIN_LENGTH + k] = lc_double_of((uint64_t)fields[i][FIELD_SHARE]);
+            memcpy(&victims->details[(i * CHAIN_LENGTH + k) * N_DETAILS], fields[i],
                    N_DETAILS * sizeof *victims->details);
             heads[i] =
-                (struct head){told[i][TOLD_NEXT], lc_double_of((uint64_t)told[i][TOLD_PART])};
+                (struct head){fields[i][FIELD_NEXT], lc_double_of((uint64_t)fields[i][FIELD_PART])};
         }
     }
 }
@@ -214,13 +215,13 @@ static json_t *chain_json(const struct lc_timelines *lines, const int64_t *state
     for (size_t k = 0; k < CHAIN_LENGTH && states[k] >= 0; k++) {
         const int64_t *d = &details[k * N_DETAILS];
         json_t *victim = json_object();
-        lc_place_set(victim, trace, location_of(lines, states[k]), (uint32_t)d[TOLD_CNODE]);
-        json_object_set_new(victim, "start_s", lc_place_time(trace, d[TOLD_START]));
-        json_object_set_new(victim, "waiting_s", lc_place_seconds(trace, (double)d[TOLD_TICKS]));
+        lc_place_set(victim, trace, location_of(lines, states[k]), (uint32_t)d[FIELD_CNODE]);
+        json_object_set_new(victim, "start_s", lc_place_time(trace, d[FIELD_START]));
+        json_object_set_new(victim, "waiting_s", lc_place_seconds(trace, (double)d[FIELD_TICKS]));
         json_object_set_new(victim, "cost_s",
-                            lc_place_seconds(trace, (double)d[TOLD_TICKS] * shares[k]));
+                            lc_place_seconds(trace, (double)d[FIELD_TICKS] * shares[k]));
         json_object_set_new(victim, "kind",
-                            json_string(lc_cost_kind_name((enum lc_cost_kind)d[TOLD_KIND])));
+                            json_string(lc_cost_kind_name((enum lc_cost_kind)d[FIELD_KIND])));
         json_array_append_new(chain, victim);
     }
     return chain;

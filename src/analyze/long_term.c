@@ -24,7 +24,7 @@ struct handed_record {
 enum { NO_ROW = UINT16_MAX };
 
 /* What the ranks tell each other in each round. */
-enum { TOLD_ACTIVE, TOLD_LEFT, TOLD_NOT_PASSED, TOLD_FAILED, TOLD_HORIZON, N_TOLD };
+enum { FIELD_ACTIVE, FIELD_LEFT, FIELD_NOT_PASSED, FIELD_FAILED, FIELD_HORIZON, N_FIELDS };
 
 /* Costs on their way: vectors of the wait states that were reached and not yet processed. */
 struct vectors {
@@ -368,23 +368,23 @@ static enum lc_err break_circle(struct sweep *s) {
 }
 
 /* Hands over what has gathered. all[]: sums over all ranks, of horizons the latest. */
-static void take_turn(struct sweep *s, enum lc_err err, int64_t all[N_TOLD]) {
-    const int64_t told[N_TOLD] = {[TOLD_ACTIVE] = s->n_active,
-                                  [TOLD_LEFT] = s->n_states - s->n_done,
-                                  [TOLD_NOT_PASSED] = s->n_states - s->next,
-                                  [TOLD_FAILED] = err != LC_OK,
-                                  [TOLD_HORIZON] = end_of_next(s, AT_ONCE)};
-    lc_rounds_turn(s->rounds, told);
+static void take_turn(struct sweep *s, enum lc_err err, int64_t all[N_FIELDS]) {
+    const int64_t fields[N_FIELDS] = {[FIELD_ACTIVE] = s->n_active,
+                                      [FIELD_LEFT] = s->n_states - s->n_done,
+                                      [FIELD_NOT_PASSED] = s->n_states - s->next,
+                                      [FIELD_FAILED] = err != LC_OK,
+                                      [FIELD_HORIZON] = end_of_next(s, AT_ONCE)};
+    lc_rounds_turn(s->rounds, fields);
     s->full = false;
     s->n_active = 0;
-    for (int i = 0; i < N_TOLD; i++)
-        all[i] = i == TOLD_HORIZON ? INT64_MIN : 0;
+    for (int i = 0; i < N_FIELDS; i++)
+        all[i] = i == FIELD_HORIZON ? INT64_MIN : 0;
     for (uint32_t rank = 0; rank < s->lines->trace->comm->size; rank++) {
-        const int64_t *of = lc_rounds_told(s->rounds, rank);
-        for (int i = 0; i < TOLD_HORIZON; i++)
+        const int64_t *of = lc_rounds_values(s->rounds, rank);
+        for (int i = 0; i < FIELD_HORIZON; i++)
             all[i] += of[i];
-        if (of[TOLD_HORIZON] > all[TOLD_HORIZON])
-            all[TOLD_HORIZON] = of[TOLD_HORIZON];
+        if (of[FIELD_HORIZON] > all[FIELD_HORIZON])
+            all[FIELD_HORIZON] = of[FIELD_HORIZON];
     }
 }
 
@@ -392,17 +392,17 @@ static enum lc_err run(struct sweep *s) {
     enum lc_err err = LC_OK;
     s->n_active = 1;
     for (;;) {
-        int64_t all[N_TOLD];
+        int64_t all[N_FIELDS];
         take_turn(s, err, all);
-        if (all[TOLD_FAILED] > 0)
+        if (all[FIELD_FAILED] > 0)
             return err;
         err = receive(s);
-        if (all[TOLD_LEFT] == 0)
+        if (all[FIELD_LEFT] == 0)
             return err;
-        if (all[TOLD_ACTIVE] == 0 && all[TOLD_NOT_PASSED] == 0)
+        if (all[FIELD_ACTIVE] == 0 && all[FIELD_NOT_PASSED] == 0)
             err = break_circle(s);
         else if (err == LC_OK)
-            err = advance(s, all[TOLD_HORIZON], all[TOLD_ACTIVE] == 0);
+            err = advance(s, all[FIELD_HORIZON], all[FIELD_ACTIVE] == 0);
     }
 }
 
@@ -503,7 +503,7 @@ enum lc_err lc_long_term_run(struct lc_long_term *result, struct lc_delay *delay
     enum lc_err err = lc_transport_agree(comm, prepare(&sweep));
     if (err == LC_OK)
         err = lc_rounds_new(&sweep.rounds, comm, sizeof(struct handed_record), sweep.n_rows + 1,
-                            N_TOLD);
+                            N_FIELDS);
     if (err == LC_OK)
         err = lc_transport_agree(comm, run(&sweep));
     if (err == LC_OK)

@@ -245,18 +245,18 @@ enum { ROUND_TAG = 1, PASSED_TAG = 2, ROUND_RECORDS = 1 << 14, LEAST_RECORDS = 6
 
 struct lc_rounds {
     const struct lc_transport *comm;
-    size_t record_bytes, room, n_told;
-    int64_t *out_told, *in_told; /* per rank: records, then what is told */
-    char *out, *in;              /* per rank: room */
-    MPI_Request *requests;       /* two per rank */
+    size_t record_bytes, room, n_values;
+    int64_t *out_values, *in_values; /* per rank: number of records, then values */
+    char *out, *in;                  /* per rank: room */
+    MPI_Request *requests;           /* two per rank */
     MPI_Status *statuses;
 };
 
 void lc_rounds_free(struct lc_rounds *rounds) {
     if (rounds == NULL)
         return;
-    free(rounds->out_told);
-    free(rounds->in_told);
+    free(rounds->out_values);
+    free(rounds->in_values);
     free(rounds->out);
     free(rounds->in);
     free(rounds->requests);
@@ -265,7 +265,7 @@ void lc_rounds_free(struct lc_rounds *rounds) {
 }
 
 enum lc_err lc_rounds_new(struct lc_rounds **rounds, const struct lc_transport *comm,
-                          size_t record_bytes, size_t least, size_t n_told) {
+                          size_t record_bytes, size_t least, size_t n_values) {
     struct lc_rounds *r = NULL;
     size_t p = comm->size, room = ROUND_RECORDS / p;
     room = room > LEAST_RECORDS ? room : LEAST_RECORDS;
@@ -273,11 +273,11 @@ enum lc_err lc_rounds_new(struct lc_rounds **rounds, const struct lc_transport *
     enum lc_err err = lc_alloc(&r, 1, sizeof *r);
     if (err == LC_OK) {
         *r = (struct lc_rounds){
-            .comm = comm, .record_bytes = record_bytes, .room = room, .n_told = n_told + 1};
-        err = lc_alloc(&r->out_told, p * r->n_told, sizeof *r->out_told);
+            .comm = comm, .record_bytes = record_bytes, .room = room, .n_values = n_values + 1};
+        err = lc_alloc(&r->out_values, p * r->n_values, sizeof *r->out_values);
     }
     if (err == LC_OK)
-        err = lc_alloc(&r->in_told, p * r->n_told, sizeof *r->in_told);
+        err = lc_alloc(&r->in_values, p * r->n_values, sizeof *r->in_values);
     if (err == LC_OK)
         err = lc_alloc(&r->out, p * room, record_bytes);
     if (err == LC_OK)
@@ -296,46 +296,46 @@ enum lc_err lc_rounds_new(struct lc_rounds **rounds, const struct lc_transport *
 }
 
 size_t lc_rounds_room(const struct lc_rounds *rounds, uint32_t rank) {
-    return rounds->room - (size_t)rounds->out_told[rank * rounds->n_told];
+    return rounds->room - (size_t)rounds->out_values[rank * rounds->n_values];
 }
 
 void *lc_rounds_put(struct lc_rounds *rounds, uint32_t rank) {
-    size_t at = rank * rounds->room + (size_t)rounds->out_told[rank * rounds->n_told]++;
+    size_t at = rank * rounds->room + (size_t)rounds->out_values[rank * rounds->n_values]++;
     return rounds->out + at * rounds->record_bytes;
 }
 
-void lc_rounds_turn(struct lc_rounds *rounds, const int64_t *told) {
-    size_t n_told = rounds->n_told, bytes = rounds->record_bytes;
+void lc_rounds_turn(struct lc_rounds *rounds, const int64_t *values) {
+    size_t n_values = rounds->n_values, bytes = rounds->record_bytes;
     int n = 0;
     for (uint32_t r = 0; r < rounds->comm->size; r++)
-        memcpy(&rounds->out_told[r * n_told + 1], told, (n_told - 1) * sizeof *told);
+        memcpy(&rounds->out_values[r * n_values + 1], values, (n_values - 1) * sizeof *values);
     if (rounds->comm->size == 1) {
-        memcpy(rounds->in_told, rounds->out_told, n_told * sizeof *told);
+        memcpy(rounds->in_values, rounds->out_values, n_values * sizeof *values);
         return;
     }
-    MPI_Alltoall(rounds->out_told, (int)n_told, MPI_INT64_T, rounds->in_told, (int)n_told,
+    MPI_Alltoall(rounds->out_values, (int)n_values, MPI_INT64_T, rounds->in_values, (int)n_values,
                  MPI_INT64_T, MPI_COMM_WORLD);
     for (uint32_t r = 0; r < rounds->comm->size; r++)
-        if (rounds->in_told[r * n_told] > 0)
+        if (rounds->in_values[r * n_values] > 0)
             MPI_Irecv(rounds->in + r * rounds->room * bytes,
-                      (int)((size_t)rounds->in_told[r * n_told] * bytes), MPI_BYTE, (int)r,
+                      (int)((size_t)rounds->in_values[r * n_values] * bytes), MPI_BYTE, (int)r,
                       ROUND_TAG, MPI_COMM_WORLD, &rounds->requests[n++]);
     for (uint32_t r = 0; r < rounds->comm->size; r++) {
-        if (rounds->out_told[r * n_told] > 0)
+        if (rounds->out_values[r * n_values] > 0)
             MPI_Isend(rounds->out + r * rounds->room * bytes,
-                      (int)((size_t)rounds->out_told[r * n_told] * bytes), MPI_BYTE, (int)r,
+                      (int)((size_t)rounds->out_values[r * n_values] * bytes), MPI_BYTE, (int)r,
                       ROUND_TAG, MPI_COMM_WORLD, &rounds->requests[n++]);
-        rounds->out_told[r * n_told] = 0;
+        rounds->out_values[r * n_values] = 0;
     }
     MPI_Waitall(n, rounds->requests, rounds->statuses);
 }
 
-const int64_t *lc_rounds_told(const struct lc_rounds *rounds, uint32_t rank) {
-    return &rounds->in_told[rank * rounds->n_told + 1];
+const int64_t *lc_rounds_values(const struct lc_rounds *rounds, uint32_t rank) {
+    return &rounds->in_values[rank * rounds->n_values + 1];
 }
 
 const void *lc_rounds_from(const struct lc_rounds *rounds, uint32_t rank, size_t *n) {
-    *n = (size_t)rounds->in_told[rank * rounds->n_told];
+    *n = (size_t)rounds->in_values[rank * rounds->n_values];
     return rounds->in + rank * rounds->room * rounds->record_bytes;
 }
 

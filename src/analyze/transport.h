@@ -68,20 +68,20 @@ enum lc_err lc_transport_gather(const struct lc_transport *comm, const void *dat
  * buffers of a fixed size, one for each other rank; a round hands all of them over, and everybody
  * learns some numbers of everybody. */
 struct lc_rounds;
-/* Room for at least `least` records to each rank, `n_told` numbers; lc_rounds_free frees it.
+/* Room for at least `least` records to each rank, `n_values` numbers; lc_rounds_free frees it.
  * Collective; errors are the same on all ranks: LC_ERR_NOMEM. */
 enum lc_err lc_rounds_new(struct lc_rounds **rounds, const struct lc_transport *comm,
-                          size_t record_bytes, size_t least, size_t n_told);
+                          size_t record_bytes, size_t least, size_t n_values);
 /* Not collective. NULL: nothing. */
 void lc_rounds_free(struct lc_rounds *rounds);
 /* How many more records to another rank fit into this round. Not collective. */
 size_t lc_rounds_room(const struct lc_rounds *rounds, uint32_t rank);
 /* Where the next of them is to be written. Not collective. */
 void *lc_rounds_put(struct lc_rounds *rounds, uint32_t rank);
-/* Hands everything over. told[]: numbers of this rank. */
-void lc_rounds_turn(struct lc_rounds *rounds, const int64_t *told);
-/* The n_told numbers that a rank told in the last round. Not collective. */
-const int64_t *lc_rounds_told(const struct lc_rounds *rounds, uint32_t rank);
+/* Hands everything over. values[]: numbers of this rank. */
+void lc_rounds_turn(struct lc_rounds *rounds, const int64_t *values);
+/* The n_values numbers that a rank gave in the last round. Not collective. */
+const int64_t *lc_rounds_values(const struct lc_rounds *rounds, uint32_t rank);
 /* The n records that came from it; they stay until the next round. Not collective. */
 const void *lc_rounds_from(const struct lc_rounds *rounds, uint32_t rank, size_t *n);
 

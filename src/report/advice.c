@@ -52,11 +52,11 @@ static bool is_state(const char *name, const char *state, const char **purpose) 
     return *purpose != NULL || open[1 + length] == ')';
 }
 
-static bool is_for(const struct lc_view *view, uint32_t path, const char *told,
+static bool is_for(const struct lc_view *view, uint32_t path, const char *named,
                    const char *purpose) {
     size_t length = strlen(purpose);
-    if (told != NULL)
-        return strncmp(told, purpose, length) == 0 && told[length] == ')';
+    if (named != NULL)
+        return strncmp(named, purpose, length) == 0 && named[length] == ')';
     for (path = view->paths[path].parent; path != LC_NONE; path = view->paths[path].parent) {
         const char *found = lc_purpose_of(view->paths[path].name);
         if (found == NULL)
@@ -68,12 +68,13 @@ static bool is_for(const struct lc_view *view, uint32_t path, const char *told,
 }
 
 const char *lc_advice_for(const struct lc_view *view, const struct lc_finding *finding) {
-    const char *told;
+    const char *named;
     if (finding->kind->of_partitions)
         return finding->kind->advice;
     for (size_t i = 0; finding->path != LC_NONE && i < sizeof by_state / sizeof *by_state; i++)
-        if (is_state(view->paths[finding->path].name, by_state[i].state, &told) &&
-            (by_state[i].purpose == NULL || is_for(view, finding->path, told, by_state[i].purpose)))
+        if (is_state(view->paths[finding->path].name, by_state[i].state, &named) &&
+            (by_state[i].purpose == NULL ||
+             is_for(view, finding->path, named, by_state[i].purpose)))
             return by_state[i].advice;
     for (size_t i = 0; finding->metric != NULL && i < sizeof by_wait / sizeof *by_wait; i++)
         if (finding->kind == lc_finding_begin(by_wait[i].kind).kind &&

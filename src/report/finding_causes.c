@@ -354,13 +354,13 @@ static double sum(const double *values, size_t n) {
 static void name_ranks(const struct lc_search *search, const struct causes *causes,
                        const struct cause *cause, struct lc_finding *finding) {
     size_t n = search->view->model->n_processes;
-    double told = 0.0, below = INFINITY, most = 0.0;
+    double named = 0.0, below = INFINITY, most = 0.0;
     for (size_t p = 0; p < n; p++)
         most = fmax(most, cause->cost[p]);
     if (causes->n_ranks > 2 && most * (double)causes->n_ranks < 1.7 * cause->total)
         return;
-    while (told < 0.8 * cause->total && finding->n_ranks < n) {
-        double next = 0.0; /* the largest cost below those told */
+    while (named < 0.8 * cause->total && finding->n_ranks < n) {
+        double next = 0.0; /* the largest cost below those named */
         for (size_t p = 0; p < n; p++)
             if (cause->cost[p] < below)
                 next = fmax(next, cause->cost[p]);
@@ -371,7 +371,7 @@ static void name_ranks(const struct lc_search *search, const struct causes *caus
                 if (finding->n_ranks < LC_FINDING_RANKS)
                     finding->ranks[finding->n_ranks] = search->view->model->processes[p].rank;
                 finding->n_ranks++;
-                told += next;
+                named += next;
             }
         below = next;
     }
@@ -392,7 +392,7 @@ static void name_as_late(const struct lc_search *search, const struct causes *ca
     const struct lc_model *model = search->view->model;
     double least = as_late(search, causes), below = INFINITY;
     while (finding->n_ranks < model->n_processes) {
-        double next = least; /* the largest below those told */
+        double next = least; /* the largest below those named */
         for (size_t p = 0; p < model->n_processes; p++)
             if (causes->own[p] < below)
                 next = fmax(next, causes->own[p]);

@@ -88,7 +88,7 @@ static enum lc_err find_mpi_costs(struct lc_search *search) {
         if (view->paths[p].mpi && !search->sums->apart[p])
             cost[p] = search->sums->time[p] - search->sums->waiting[p];
     enum lc_err err = LC_OK;
-    for (int told = 0; err == LC_OK && told < MOST_COSTS; told++) {
+    for (int named = 0; err == LC_OK && named < MOST_COSTS; named++) {
         uint32_t best = 0;
         for (uint32_t p = 1; p < view->n_paths; p++)
             if (cost[p] > cost[best])

@@ -83,10 +83,10 @@ enum lc_err lc_json_pop(const struct lc_view *view, json_t **pop) {
 }
 
 double lc_run_elapsed(const json_t *pop, const struct lc_view *view, const struct lc_sums *sums) {
-    const json_t *told = json_object_get(pop, "elapsed_s");
+    const json_t *stated = json_object_get(pop, "elapsed_s");
     double elapsed = 0.0;
-    if (json_is_number(told))
-        return json_number_value(told);
+    if (json_is_number(stated))
+        return json_number_value(stated);
     for (size_t l = 0; l < view->model->n_locations; l++)
         elapsed = fmax(elapsed, sums->loc_time[l]);
     return elapsed;

@@ -151,7 +151,7 @@ static enum lc_err print_apart(const struct lc_text *text) {
  * which it is meant. */
 static enum lc_err print_beside(const struct lc_text *text) {
     const struct lc_sums *sums = text->sums;
-    bool told = false;
+    bool printed = false;
     for (size_t i = 0; i < sums->n_waits && !sums->estimated; i++) {
         const struct lc_wait_sum *wait = &sums->waits[i];
         char name[96];
@@ -166,12 +166,12 @@ static enum lc_err print_beside(const struct lc_text *text) {
             lc_text_share(wait->total - measured_in_several(text, wait), sums->total_time);
         if (estimated < 0.05 && measured < 0.05)
             continue;
-        if (!told)
+        if (!printed)
             lc_text_heading(
                 text, "Estimates beside what was measured",
                 "from the shortest calls alone: waits that occur in every call are missed, calls "
                 "that are slow for other reasons are included; shares of all time");
-        told = true;
+        printed = true;
         fprintf(text->out, "  %-16s measured %5.1f %%  estimated %5.1f %%\n", wait->kind->label,
                 measured, estimated);
     }

@@ -156,7 +156,7 @@ static void print_shares(const struct lc_text *text) {
 static void print_binding(const struct lc_text *text) {
     const json_t *binding = json_object_get(text->meta, "binding");
     const char *first = json_string_value(binding);
-    size_t i, told = 0;
+    size_t i, printed = 0;
     json_t *item;
     bool same = true;
     json_array_foreach(binding, i, item) {
@@ -173,7 +173,7 @@ static void print_binding(const struct lc_text *text) {
     }
     fprintf(text->out, "  binding: cores");
     json_array_foreach(binding, i, item) {
-        if (told++ == 8) {
+        if (printed++ == 8) {
             fprintf(text->out, " ..");
             break;
         }

@@ -449,7 +449,7 @@ static void print_phases(const struct lc_text *text) {
     bool skewed = false;
     if (n > 0 && lc_trace_windows(text->view, text->sums, text->pop, &windows, &n_windows) != LC_OK)
         n_windows = 0;
-    for (size_t told = 0; told < n && told < MOST_PHASES; told++) {
+    for (size_t printed = 0; printed < n && printed < MOST_PHASES; printed++) {
         const json_t *phase = next_phase(phases, at, &at);
         if (phase == NULL)
             break;
@@ -535,7 +535,7 @@ static void print_loops(const struct lc_text *text) {
     const json_t *loops = json_object_get(text->pop, "iterations");
     size_t n = json_array_size(loops), at = SIZE_MAX;
     say_no_loop(text);
-    for (size_t told = 0; told < n && told < MOST_LOOPS; told++) {
+    for (size_t printed = 0; printed < n && printed < MOST_LOOPS; printed++) {
         const json_t *loop = next_phase(loops, at, &at);
         if (loop == NULL || get(loop, "elapsed_s") < 0.01 * get(text->pop, "elapsed_s"))
             return;

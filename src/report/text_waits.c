@@ -204,13 +204,13 @@ static const struct lc_wait_sum *next_kind(const struct lc_sums *sums,
 /* One line: all kinds, largest first. */
 static void print_kinds(const struct lc_text *text) {
     const struct lc_sums *sums = text->sums;
-    int told = 0;
+    int printed = 0;
     for (const struct lc_wait_sum *w = next_kind(sums, NULL);
          w != NULL && w->total >= 0.01 * sums->total_waiting && w->total > 0.0;
          w = next_kind(sums, w))
-        fprintf(text->out, "%s%s %.1f %%", told++ > 0 ? ", " : "  in all: ", w->kind->label,
+        fprintf(text->out, "%s%s %.1f %%", printed++ > 0 ? ", " : "  in all: ", w->kind->label,
                 lc_text_share(w->total, sums->total_time));
-    if (told > 0)
+    if (printed > 0)
         fputc('\n', text->out);
 }
 

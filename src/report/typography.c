@@ -94,7 +94,7 @@ void lc_text_carriers(const struct lc_text *text, const double *values, char *bu
     enum { NAMED = 3 };
     size_t n = text->view->model->n_locations, used = 0;
     size_t known = n - text->view->n_unknown;
-    double sum = 0.0, largest = 0.0, told = 0.0;
+    double sum = 0.0, largest = 0.0, shown = 0.0;
     for (size_t l = 0; l < n; l++) {
         sum += values[l];
         largest = fmax(largest, values[l]);
@@ -104,9 +104,10 @@ void lc_text_carriers(const struct lc_text *text, const double *values, char *bu
         snprintf(buffer, room, "all alike");
         return;
     }
-    double below = INFINITY; /* values told so far are at least this; equal ones come by location */
+    double below =
+        INFINITY; /* values shown so far are at least this; equal ones come by location */
     uint32_t last = LC_NONE;
-    for (int k = 0; k < NAMED && told < 0.8 * sum; k++) {
+    for (int k = 0; k < NAMED && shown < 0.8 * sum; k++) {
         uint32_t best = LC_NONE;
         for (uint32_t l = 0; l < n; l++) {
             bool later = values[l] < below || (values[l] == below && last != LC_NONE && l > last);
@@ -122,7 +123,7 @@ void lc_text_carriers(const struct lc_text *text, const double *values, char *bu
         if (put < 0 || (size_t)put >= room - used)
             break;
         used += (size_t)put;
-        told += values[best];
+        shown += values[best];
         below = values[best];
         last = best;
     }
