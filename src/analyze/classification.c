@@ -34,7 +34,7 @@ static enum lc_err classify_location(const struct lc_delay *delay, size_t loc, u
     for (uint32_t k = 0; k < line->n_states; k++) {
         const struct lc_state *s = &line->states[k];
         const struct lc_wait *w = &line->loc->waits[s->wait];
-        delay->costs->n_judged += w->cause != LC_NONE;
+        delay->costs->n_caused += w->cause != LC_NONE;
         delay->costs->n_indirect += delay->blame[s - delay->lines->states].waits > 0;
         LC_TRY(add_state(delay, loc, w, s, local[s->cnode]));
     }

@@ -211,8 +211,8 @@ static enum lc_err add_cause(struct lc_loc *loc, const struct lc_who *who, uint6
     return LC_OK;
 }
 
-/* Notes who ends the waiting of a member; whether it waits is known when its call is judged as a
- * whole. */
+/* Notes who ends the waiting of a member; whether it waits is known when its call is
+ * classified as a whole. */
 static enum lc_err set_cause(struct lc_loc *loc, uint32_t coll, const struct lc_who *by,
                              const struct lc_who *blocking, uint64_t instance) {
     LC_TRY(add_cause(loc, by, instance));
@@ -268,15 +268,15 @@ static bool gathers_parts(const struct window *w, const struct lc_coll_part *col
            (a->kind == LC_KIND_BARRIER || a->kind == LC_KIND_N2N);
 }
 
-static enum lc_err judge_member(struct window *w, const struct lc_instance_part *part,
-                                uint64_t instance, uint32_t rank) {
+static enum lc_err find_member_cause(struct window *w, const struct lc_instance_part *part,
+                                     uint64_t instance, uint32_t rank) {
     struct lc_loc *loc = &w->trace->locs[part->loc];
     struct lc_coll_part *coll = &loc->colls[part->coll];
     const struct lc_aggregate *a = &w->aggregates[instance - w->begin];
     uint32_t root = coll->root;
     coll->root = 0;
     if (!a->mismatch) /* else it is no candidate */
-        coll->flags |= LC_COLL_JUDGED;
+        coll->flags |= LC_COLL_COMPARED;
     if (a->kind == LC_KIND_NONE || (only_if_synchronising(a->kind) && !synchronising(a)))
         return LC_OK;
     bool receives = (coll->flags & LC_COLL_RECEIVES) != 0;
@@ -333,7 +333,7 @@ static enum lc_err note_other(struct lc_loc *loc, const struct lc_ranked_cause *
                                                      .kind = LC_ARRIVED_DATA});
 }
 
-static enum lc_err judge_ranked(struct window *w) {
+static enum lc_err find_ranked_causes(struct window *w) {
     struct lc_ranked_cause *causes = NULL;
     size_t n = 0;
     enum lc_err err = lc_ranked_causes(w->trace, w->ranked, w->n_ranked, &causes, &n);
@@ -360,8 +360,8 @@ static enum lc_err run_window(struct window *w) {
     LC_TRY(lc_transport_agree(comm, for_parts(w, false, add_member)));
     LC_TRY(merge_values(w, w->aggregates, sizeof *w->aggregates, merge_aggregate));
     check_instances(w);
-    LC_TRY(lc_transport_agree(comm, for_parts(w, false, judge_member)));
-    LC_TRY(judge_ranked(w));
+    LC_TRY(lc_transport_agree(comm, for_parts(w, false, find_member_cause)));
+    LC_TRY(find_ranked_causes(w));
     LC_TRY(merge_values(w, w->sync_end, sizeof *w->sync_end, merge_end));
     enum lc_err err = lc_transport_agree(comm, for_parts(w, true, add_sync));
     lc_event_store_rest(w->trace->store);

@@ -54,7 +54,7 @@ struct lc_costs {
     uint32_t handles[LC_COST_ROWS];          /* in the results; LC_NONE: no metric of this trace */
     /* costs that ended at waiting without cause */
     struct lc_exact uncaused[LC_MODELS][LC_COST_KINDS];
-    int64_t n_judged,
+    int64_t n_caused,
         n_indirect;           /* wait states with a cause; those of them with an indirect part */
     int64_t n_circles;        /* wait states in a circle (wrong clocks) */
     int64_t n_short_of_blame; /* w > D + W although not cut */

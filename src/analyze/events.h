@@ -72,7 +72,7 @@ enum {
     LC_COLL_SENDS = 1,
     LC_COLL_RECEIVES = 2,
     LC_COLL_KNOWN = 4,
-    LC_COLL_JUDGED = 8,
+    LC_COLL_COMPARED = 8,
     LC_COLL_FOR_ALL = 16
 };
 

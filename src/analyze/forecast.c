@@ -135,8 +135,8 @@ static enum lc_err compare(uint64_t need, uint64_t left, const char *what, const
 }
 
 /* needs[]: of all ranks. */
-static enum lc_err judge(const struct lc_transport *comm, const struct need *needs,
-                         const char *what) {
+static enum lc_err compare_needs(const struct lc_transport *comm, const struct need *needs,
+                                 const char *what) {
     const struct need *own = &needs[comm->rank];
     uint64_t sum = 0;
     for (uint32_t r = 0; r < comm->size; r++)
@@ -158,7 +158,7 @@ static enum lc_err check_need(const struct lc_transport *comm, uint64_t need_byt
     err = lc_transport_agree(comm, err);
     if (err == LC_OK) {
         lc_transport_bcast(comm, needs, comm->size * sizeof *needs, 0);
-        err = lc_transport_agree(comm, judge(comm, needs, what));
+        err = lc_transport_agree(comm, compare_needs(comm, needs, what));
     }
     free(needs);
     return err;

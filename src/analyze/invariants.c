@@ -11,7 +11,7 @@ struct check {
     const struct lc_trace *trace;
     json_t *broken;
     struct lc_strbuf *lines;
-    double scale; /* ticks; differences are judged against it, too */
+    double scale; /* ticks; differences are compared with it, too */
     int n_checks;
 };
 
@@ -151,7 +151,7 @@ enum lc_err lc_invariants_check(const struct lc_costs *costs, const struct lc_cr
     struct check check = {.trace = trace, .broken = json_array(), .lines = lines};
     double caused = 0, booked[LC_MODELS] = {0, 0}, uncaused = 0, totals[LC_COST_ROWS],
            tps = (double)trace->ticks_per_second;
-    int64_t counts[4] = {costs->n_short_of_blame, costs->n_circles, costs->n_judged,
+    int64_t counts[4] = {costs->n_short_of_blame, costs->n_circles, costs->n_caused,
                          costs->n_indirect},
             all = 0;
     struct kind_of_waiting waiting[LC_COST_KINDS];

@@ -26,8 +26,8 @@ static uint8_t kind_of(uint32_t fn) {
                                       : LC_WAIT_OMP_CRITICAL;
 }
 
-static enum lc_err judge(struct lc_trace *trace, const struct held *before,
-                         const struct held *now) {
+static enum lc_err add_lock_wait(struct lc_trace *trace, const struct held *before,
+                                 const struct held *now) {
     const struct lc_lock_event *a = before->event, *b = now->event;
     if (a->lock != b->lock || a->order + 1 != b->order || a->released == INT64_MAX) {
         if (b->order > 1)
@@ -65,7 +65,7 @@ enum lc_err lc_lock_waits(struct lc_trace *trace, struct lc_loc *locs, uint32_t 
     enum lc_err err = LC_OK;
     for (size_t i = 1; i < n && err == LC_OK; i++)
         if (all[i].event->lock == all[i - 1].event->lock)
-            err = judge(trace, &all[i - 1], &all[i]);
+            err = add_lock_wait(trace, &all[i - 1], &all[i]);
     free(all);
     return err;
 }

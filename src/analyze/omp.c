@@ -123,8 +123,8 @@ static const struct lc_mpi_call *next_barrier(struct member *m) {
     return NULL;
 }
 
-static enum lc_err judge_barrier(struct omp *o, struct member *team,
-                                 const struct lc_mpi_call **calls, size_t n) {
+static enum lc_err find_barrier_waits(struct omp *o, struct member *team,
+                                      const struct lc_mpi_call **calls, size_t n) {
     size_t last = n;
     int64_t earliest_end = INT64_MAX;
     for (size_t i = 0; i < n; i++) {
@@ -162,7 +162,7 @@ static enum lc_err judge_barrier(struct omp *o, struct member *team,
 }
 
 /* The j-th barrier of every member is the same one. */
-static enum lc_err judge_team(struct omp *o, struct member *team, size_t n) {
+static enum lc_err find_team_waits(struct omp *o, struct member *team, size_t n) {
     const struct lc_mpi_call **calls;
     LC_TRY(lc_alloc(&calls, n, sizeof *calls));
     int64_t begin = INT64_MAX;
@@ -183,7 +183,7 @@ static enum lc_err judge_team(struct omp *o, struct member *team, size_t n) {
         for (size_t i = 0; i < n; i++)
             found += (calls[i] = next_barrier(&team[i])) != NULL;
         if (found)
-            err = judge_barrier(o, team, calls, n);
+            err = find_barrier_waits(o, team, calls, n);
     }
     free(calls);
     return err;
@@ -257,7 +257,7 @@ static enum lc_err add_birth(const struct omp *o, struct lc_loc *loc,
 }
 
 /* A worker is idle from the join of a team that it was in until the fork of the next one. */
-static enum lc_err judge_idle(struct omp *o, struct lc_loc *loc) {
+static enum lc_err find_idle(struct omp *o, struct lc_loc *loc) {
     const struct lc_team_event *last = NULL;
     for (size_t t = 0; loc->extra && t < loc->extra->n_teams; t++) {
         const struct lc_team_event *part = &loc->extra->teams[t];
@@ -302,17 +302,17 @@ static void forget_forks(struct omp *o) {
     o->forks = NULL;
 }
 
-static enum lc_err judge_all_idle(struct omp *o) {
+static enum lc_err find_all_idle(struct omp *o) {
     enum lc_err err = lc_alloc(&o->forks, o->n_locs, sizeof *o->forks);
     for (uint32_t l = 0; l < o->n_locs && err == LC_OK; l++)
         err = sum_up(&o->forks[l], &o->locs[l]);
     for (uint32_t l = 0; l < o->n_locs && err == LC_OK; l++)
-        err = judge_idle(o, &o->locs[l]);
+        err = find_idle(o, &o->locs[l]);
     forget_forks(o);
     return err;
 }
 
-static enum lc_err judge_process(struct omp *o) {
+static enum lc_err find_process_waits(struct omp *o) {
     LC_TRY(lc_omp_tasks_new(&o->tasks, o->trace, o->locs, o->n_locs, &o->next_point));
     LC_TRY(find_members(o));
     for (size_t i = 0; i < o->n_members;) {
@@ -320,10 +320,10 @@ static enum lc_err judge_process(struct omp *o) {
         while (end < o->n_members && o->members[end].fork_location == o->members[i].fork_location &&
                o->members[end].fork == o->members[i].fork)
             end++;
-        LC_TRY(judge_team(o, &o->members[i], end - i));
+        LC_TRY(find_team_waits(o, &o->members[i], end - i));
         i = end;
     }
-    LC_TRY(judge_all_idle(o));
+    LC_TRY(find_all_idle(o));
     LC_TRY(lc_omp_task_waits(o->tasks));
     return lc_lock_waits(o->trace, o->locs, o->n_locs);
 }
@@ -345,7 +345,7 @@ enum lc_err lc_omp_waits(struct lc_trace *trace) {
         for (uint32_t l = 0; l < o.n_locs; l++)
             any |= o.locs[l].extra != NULL;
         if (any)
-            err = judge_process(&o);
+            err = find_process_waits(&o);
         lc_omp_tasks_free(o.tasks);
         o.tasks = NULL;
         i += o.n_locs;

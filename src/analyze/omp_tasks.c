@@ -237,8 +237,8 @@ static int64_t begin_of_wait(const struct lc_omp_tasks *t, const struct lc_loc *
     return begin;
 }
 
-static enum lc_err judge(struct lc_omp_tasks *t, struct lc_loc *loc,
-                         const struct lc_task_event *event) {
+static enum lc_err add_task_wait(struct lc_omp_tasks *t, struct lc_loc *loc,
+                                 const struct lc_task_event *event) {
     const struct lc_mpi_call *call = &loc->calls[event->call];
     int64_t end = loc->time[call->leave];
     int64_t start = begin_of_wait(t, loc, event, loc->time[call->enter], end);
@@ -273,7 +273,7 @@ enum lc_err lc_omp_task_waits(struct lc_omp_tasks *t) {
         for (size_t i = 0; loc->extra && i < loc->extra->n_task_events; i++) {
             const struct lc_task_event *event = &loc->extra->task_events[i];
             if (event->what == LC_TASK_WAITS || event->what == LC_TASK_WAITS_GROUP)
-                LC_TRY(judge(t, loc, event));
+                LC_TRY(add_task_wait(t, loc, event));
         }
     }
     return LC_OK;

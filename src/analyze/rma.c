@@ -179,7 +179,7 @@ static enum lc_err note_partner(const struct epoch *e, const struct side *last,
 }
 
 /* The partner that acts last per epoch. */
-static enum lc_err judge_epoch(const struct epoch *e, const struct side *last) {
+static enum lc_err add_epoch_wait(const struct epoch *e, const struct side *last) {
     bool target = is_target(e);
     int64_t release = release_by(e, last);
     const struct lc_rma *call = waiting_call(e, last);
@@ -212,7 +212,7 @@ static const struct side *find_partner(const struct rma *r, const struct side *o
     return NULL;
 }
 
-static enum lc_err judge(struct rma *r, struct side *in, size_t n) {
+static enum lc_err find_waits(struct rma *r, struct side *in, size_t n) {
     const struct side **last;
     LC_TRY(lc_alloc(&last, r->n_epochs, sizeof *last));
     number(in, n);
@@ -231,7 +231,7 @@ static enum lc_err judge(struct rma *r, struct side *in, size_t n) {
     }
     for (size_t i = 0; i < r->n_epochs && err == LC_OK; i++)
         if (last[i])
-            err = judge_epoch(&r->epochs[i], last[i]);
+            err = add_epoch_wait(&r->epochs[i], last[i]);
     for (size_t i = 0; i < r->own.count && err == LC_OK; i++) {
         const struct side *own = &r->own.items[i];
         const struct side *other = find_partner(r, own, in, n);
@@ -259,7 +259,7 @@ enum lc_err lc_rma_waits(struct lc_trace *trace) {
         err = lc_transport_exchange(trace->comm, r.out.items, r.out.dest, r.out.count, sizeof *in,
                                     (void **)&in, &n);
     if (err == LC_OK)
-        err = lc_transport_agree(trace->comm, judge(&r, in, n));
+        err = lc_transport_agree(trace->comm, find_waits(&r, in, n));
     free(in);
     free(r.epochs);
     free(r.out.items);

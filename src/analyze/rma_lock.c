@@ -124,9 +124,9 @@ static enum lc_err succeed(struct targets *targets, const struct holding *own,
 }
 
 /* Home: in the order of release; who comes later waits for the last release so far. */
-static enum lc_err judge_in_order(const struct lc_trace *trace, struct targets *targets,
-                                  const struct holding *in, size_t n, struct verdict *out,
-                                  uint32_t *dest, size_t *n_out) {
+static enum lc_err find_in_order(const struct lc_trace *trace, struct targets *targets,
+                                 const struct holding *in, size_t n, struct verdict *out,
+                                 uint32_t *dest, size_t *n_out) {
     for (size_t i = 0; i < n; i++) {
         const struct holding *own = &in[i], *before;
         if (i && (own->window != in[i - 1].window || own->lock != in[i - 1].lock)) {
@@ -144,15 +144,15 @@ static enum lc_err judge_in_order(const struct lc_trace *trace, struct targets *
     return LC_OK;
 }
 
-static enum lc_err judge(const struct lc_trace *trace, struct holding *in, size_t n,
-                         struct verdict **out, uint32_t **dest, size_t *n_out) {
+static enum lc_err find_waits(const struct lc_trace *trace, struct holding *in, size_t n,
+                              struct verdict **out, uint32_t **dest, size_t *n_out) {
     struct targets targets = {0};
     LC_TRY(lc_alloc(out, n, sizeof **out));
     LC_TRY(lc_alloc(dest, n, sizeof **dest));
     LC_TRY(lc_alloc(&targets.list, n, sizeof *targets.list));
     if (n)
         qsort(in, n, sizeof *in, by_release);
-    enum lc_err err = judge_in_order(trace, &targets, in, n, *out, *dest, n_out);
+    enum lc_err err = find_in_order(trace, &targets, in, n, *out, *dest, n_out);
     lc_idmap_free(&targets.index);
     free(targets.list);
     return err;
@@ -248,7 +248,8 @@ enum lc_err lc_rma_lock_waits(struct lc_trace *trace) {
     if (err == LC_OK)
         err = lc_transport_exchange(comm, out, dest, n_out, sizeof *in, (void **)&in, &n_in);
     if (err == LC_OK)
-        err = lc_transport_agree(comm, judge(trace, in, n_in, &verdicts, &back_dest, &n_verdicts));
+        err = lc_transport_agree(comm,
+                                 find_waits(trace, in, n_in, &verdicts, &back_dest, &n_verdicts));
     if (err == LC_OK)
         err = lc_transport_exchange(comm, verdicts, back_dest, n_verdicts, sizeof *back,
                                     (void **)&back, &n_back);

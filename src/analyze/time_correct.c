@@ -44,7 +44,7 @@ static void forget(struct corrector *c) {
             loc->p2p[i].flags &= (uint16_t) ~(LC_P2P_MATCHED | LC_P2P_LOST);
         for (size_t i = 0; i < loc->n_colls; i++) {
             loc->colls[i].root = c->roots[l][i];
-            loc->colls[i].flags &= (uint8_t)~LC_COLL_JUDGED;
+            loc->colls[i].flags &= (uint8_t)~LC_COLL_COMPARED;
         }
         loc->n_syncs = 0;
         lc_loc_forget_matches(c->trace, loc);
@@ -82,7 +82,7 @@ static bool release_of(const struct lc_loc *loc, const struct lc_mpi_call *call,
         return true;
     }
     const struct lc_coll_part *coll = &loc->colls[done >> 1];
-    if (!(coll->flags & LC_COLL_JUDGED) || !coll->root)
+    if (!(coll->flags & LC_COLL_COMPARED) || !coll->root)
         return false;
     const struct lc_coll_cause *cause = &loc->causes[coll->root - 1];
     *release = cause[coll->kind == LC_KIND_N21].by.enter;

@@ -6,14 +6,15 @@
 #include "base/lookup.h"
 #include "base/mem.h"
 
-enum lc_err lc_wait_judge_init(struct lc_wait_judge *judge, struct lc_trace *trace) {
-    *judge = (struct lc_wait_judge){.trace = trace};
-    return lc_alloc(&judge->waited_for, trace->n_processes + 1, sizeof *judge->waited_for);
+enum lc_err lc_wait_classifier_init(struct lc_wait_classifier *classifier, struct lc_trace *trace) {
+    *classifier = (struct lc_wait_classifier){.trace = trace};
+    return lc_alloc(&classifier->waited_for, trace->n_processes + 1,
+                    sizeof *classifier->waited_for);
 }
 
-void lc_wait_judge_free(struct lc_wait_judge *judge) {
-    free(judge->waited_for);
-    free(judge->later);
+void lc_wait_classifier_free(struct lc_wait_classifier *classifier) {
+    free(classifier->waited_for);
+    free(classifier->later);
 }
 
 /* One operation that a call completes: what it would have waited for. */
@@ -76,11 +77,11 @@ struct call_view {
 
 /* `blocking`: as docs/definitions/wait-states.md#4-critical-path sees it (roots of n21 wait for the
  * last sender). */
-static struct candidate judge_coll(const struct call_view *v, uint32_t index, bool blocking) {
+static struct candidate coll_candidate(const struct call_view *v, uint32_t index, bool blocking) {
     const struct lc_coll_part *coll = &v->loc->colls[index];
     bool nonblocking = coll->klass == LC_COLL_NONBLOCKING;
     struct candidate c = {.wait = {.cnode = v->cnode, .kind = wait_kind[coll->kind]}};
-    if ((nonblocking && !is_wait(v->call->fn)) || !(coll->flags & LC_COLL_JUDGED))
+    if ((nonblocking && !is_wait(v->call->fn)) || !(coll->flags & LC_COLL_COMPARED))
         return c;
     c.possible = true;
     if (!coll->root)
@@ -96,7 +97,7 @@ static struct candidate judge_coll(const struct call_view *v, uint32_t index, bo
     return c;
 }
 
-static struct candidate judge_recv(const struct call_view *v, const struct lc_p2p *p2p) {
+static struct candidate recv_candidate(const struct call_view *v, const struct lc_p2p *p2p) {
     struct candidate c = {.wait = {.cnode = v->cnode, .kind = LC_WAIT_LS, .instance = UINT64_MAX}};
     if (((p2p->flags & LC_P2P_NONBLOCKING) && !is_wait(v->call->fn)) ||
         !(p2p->flags & LC_P2P_MATCHED) || (p2p->flags & LC_P2P_SELF))
@@ -109,8 +110,8 @@ static struct candidate judge_recv(const struct call_view *v, const struct lc_p2
 
 /* A standard-mode nonblocking send may have been buffered: not if the same call had to wait for a
  * message from the same process. */
-static struct candidate judge_send(const struct lc_wait_judge *judge, const struct call_view *v,
-                                   const struct lc_p2p *p2p) {
+static struct candidate send_candidate(const struct lc_wait_classifier *classifier,
+                                       const struct call_view *v, const struct lc_p2p *p2p) {
     struct candidate c = {.wait = {.cnode = v->cnode, .kind = LC_WAIT_LR, .instance = UINT64_MAX}};
     bool nonblocking = (p2p->flags & LC_P2P_NONBLOCKING) != 0;
     uint32_t started_by = v->loc->calls[p2p->call].fn;
@@ -119,7 +120,7 @@ static struct candidate judge_send(const struct lc_wait_judge *judge, const stru
     if (nonblocking ? !is_wait(v->call->fn) : v->call->fn != LC_FN_MPI_SEND)
         return c;
     if (nonblocking && started_by != LC_FN_MPI_ISSEND &&
-        judge->waited_for[p2p->peer] == judge->serial)
+        classifier->waited_for[p2p->peer] == classifier->serial)
         return c;
     c.possible = true;
     c.wait.flags = p2p->bytes ? 0 : LC_WAIT_NO_BYTES;
@@ -142,22 +143,26 @@ static enum lc_err emit(struct lc_loc *loc, const struct candidate *c, uint8_t f
 }
 
 /* The first message received by a later call that was sent before the one waited for. */
-static uint8_t wrong_order(const struct lc_wait_judge *judge, const struct lc_wait *wait) {
+static uint8_t wrong_order(const struct lc_wait_classifier *classifier,
+                           const struct lc_wait *wait) {
     /* A stack: `sent` ascends from the bottom to the top. */
-    size_t low = LC_FIRST_WHERE(i, 0, judge->n_later, judge->later[i].sent >= wait->release);
+    size_t low =
+        LC_FIRST_WHERE(i, 0, classifier->n_later, classifier->later[i].sent >= wait->release);
     if (!low)
         return 0;
-    uint32_t source = judge->trace->locations[wait->cause].process;
-    return judge->later[low - 1].process == source ? LC_WAIT_WO_SAME : LC_WAIT_WO_DIFFERENT;
+    uint32_t source = classifier->trace->locations[wait->cause].process;
+    return classifier->later[low - 1].process == source ? LC_WAIT_WO_SAME : LC_WAIT_WO_DIFFERENT;
 }
 
-static enum lc_err push_received(struct lc_wait_judge *judge, const struct lc_match *match) {
-    while (judge->n_later && judge->later[judge->n_later - 1].sent >= match->enter)
-        judge->n_later--;
-    if (judge->n_later == judge->cap_later)
-        LC_TRY(lc_grow(&judge->later, &judge->cap_later, judge->n_later + 1, sizeof *judge->later));
-    judge->later[judge->n_later++] =
-        (struct lc_received){match->enter, judge->trace->locations[match->location].process};
+static enum lc_err push_received(struct lc_wait_classifier *classifier,
+                                 const struct lc_match *match) {
+    while (classifier->n_later && classifier->later[classifier->n_later - 1].sent >= match->enter)
+        classifier->n_later--;
+    if (classifier->n_later == classifier->cap_later)
+        LC_TRY(lc_grow(&classifier->later, &classifier->cap_later, classifier->n_later + 1,
+                       sizeof *classifier->later));
+    classifier->later[classifier->n_later++] =
+        (struct lc_received){match->enter, classifier->trace->locations[match->location].process};
     return LC_OK;
 }
 
@@ -187,15 +192,15 @@ static enum lc_err note_arrival(struct lc_loc *loc, const struct lc_mpi_call *ca
 
 /* What else the call waited for while the largest candidate was not there: the replay needs it. A
  * send that waits may have been buffered, so only what surely had to come counts. */
-static enum lc_err note_others(const struct lc_wait_judge *judge, struct lc_loc *loc,
+static enum lc_err note_others(const struct lc_wait_classifier *classifier, struct lc_loc *loc,
                                const struct call_view *v, size_t end_done,
                                const struct candidate *best) {
     bool found = false;
     for (size_t i = v->call->first_done; i < end_done; i++) {
         const struct lc_p2p *p2p = done_p2p(loc, i);
-        struct candidate c = !p2p                       ? judge_coll(v, loc->done[i] >> 1, true)
-                             : p2p->flags & LC_P2P_RECV ? judge_recv(v, p2p)
-                                                        : judge_send(judge, v, p2p);
+        struct candidate c = !p2p                       ? coll_candidate(v, loc->done[i] >> 1, true)
+                             : p2p->flags & LC_P2P_RECV ? recv_candidate(v, p2p)
+                                                        : send_candidate(classifier, v, p2p);
         bool is_best = !found && c.ticks == best->ticks && c.wait.cause == best->wait.cause &&
                        c.wait.kind == best->wait.kind;
         found |= is_best;
@@ -211,42 +216,43 @@ static enum lc_err note_others(const struct lc_wait_judge *judge, struct lc_loc 
     return LC_OK;
 }
 
-static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
-                              const struct lc_mpi_call *call, size_t end_done) {
+static enum lc_err classify_call(struct lc_wait_classifier *classifier, struct lc_loc *loc,
+                                 const struct lc_mpi_call *call, size_t end_done) {
     struct call_view v = {loc, call, loc->time[call->enter], loc->time[call->leave],
                           loc->cnode[call->enter]};
     struct choice wait = {.smallest = call->fn == LC_FN_MPI_WAITSOME}, blocking = wait;
-    judge->serial++;
+    classifier->serial++;
     for (size_t i = call->first_done; i < end_done; i++) {
         const struct lc_p2p *p2p = done_p2p(loc, i);
-        if (p2p && (p2p->flags & LC_P2P_RECV) && judge_recv(&v, p2p).ticks > 0)
-            judge->waited_for[p2p->peer] = judge->serial;
+        if (p2p && (p2p->flags & LC_P2P_RECV) && recv_candidate(&v, p2p).ticks > 0)
+            classifier->waited_for[p2p->peer] = classifier->serial;
     }
     for (size_t i = call->first_done; i < end_done; i++) {
         const struct lc_p2p *p2p = done_p2p(loc, i);
         if (!p2p) {
             uint32_t index = loc->done[i] >> 1;
-            struct candidate a = judge_coll(&v, index, false), b = judge_coll(&v, index, true);
+            struct candidate a = coll_candidate(&v, index, false),
+                             b = coll_candidate(&v, index, true);
             consider(&wait, &a);
             consider(&blocking, &b);
             LC_TRY(note_arrival(loc, call, &b));
             continue;
         }
-        struct candidate c =
-            p2p->flags & LC_P2P_RECV ? judge_recv(&v, p2p) : judge_send(judge, &v, p2p);
+        struct candidate c = p2p->flags & LC_P2P_RECV ? recv_candidate(&v, p2p)
+                                                      : send_candidate(classifier, &v, p2p);
         consider(&wait, &c);
         consider(&blocking, &c);
         LC_TRY(note_arrival(loc, call, &c));
     }
     bool waits = wait.any && wait.best.ticks > 0, blocks = blocking.any && blocking.best.ticks > 0;
     if (blocks && !blocking.smallest && end_done > call->first_done + 1)
-        LC_TRY(note_others(judge, loc, &v, end_done, &blocking.best));
+        LC_TRY(note_others(classifier, loc, &v, end_done, &blocking.best));
     bool same = waits && blocks && wait.best.wait.release == blocking.best.wait.release &&
                 wait.best.wait.cause == blocking.best.wait.cause &&
                 wait.best.wait.kind == blocking.best.wait.kind;
     if (waits) {
         if (wait.best.wait.kind == LC_WAIT_LS)
-            wait.best.wait.flags |= wrong_order(judge, &wait.best.wait);
+            wait.best.wait.flags |= wrong_order(classifier, &wait.best.wait);
         LC_TRY(emit(loc, &wait.best, same ? LC_WAIT_STATE | LC_WAIT_BLOCKS : LC_WAIT_STATE));
     }
     if (blocks && !same)
@@ -254,19 +260,19 @@ static enum lc_err judge_call(struct lc_wait_judge *judge, struct lc_loc *loc,
     for (size_t i = end_done; i-- > call->first_done;) {
         const struct lc_p2p *p2p = done_p2p(loc, i);
         if (p2p && (p2p->flags & LC_P2P_RECV) && (p2p->flags & LC_P2P_MATCHED))
-            LC_TRY(push_received(judge, &loc->matches[p2p->link]));
+            LC_TRY(push_received(classifier, &loc->matches[p2p->link]));
     }
     return LC_OK;
 }
 
 /* From the last call to the first, so that the receives of later calls are known. */
-enum lc_err lc_wait_judge_location(struct lc_wait_judge *judge, struct lc_loc *loc) {
-    judge->n_later = 0;
+enum lc_err lc_wait_classify_location(struct lc_wait_classifier *classifier, struct lc_loc *loc) {
+    classifier->n_later = 0;
     size_t end = loc->n_done;
     for (size_t i = loc->n_calls; i-- > 0;) {
         const struct lc_mpi_call *call = &loc->calls[i];
         if (end > call->first_done && lc_fn_is_mpi(call->fn))
-            LC_TRY(judge_call(judge, loc, call, end));
+            LC_TRY(classify_call(classifier, loc, call, end));
         end = call->first_done;
     }
     for (size_t i = 0, k = loc->n_waits; i + 1 < k; i++) {

@@ -1,4 +1,4 @@
-/* The judge of one call: of all that it completes, the one wait state
+/* Classifies calls: of all that a call completes, the one wait state
  * (docs/definitions/wait-states.md#2-wait-states), and the one blocking of
  * docs/definitions/wait-states.md#4-critical-path. Used by waits.c. */
 #ifndef LC_ANALYZE_WAIT_CALL_H
@@ -11,7 +11,7 @@ struct lc_received { /* a completed receive, for the search of messages in wrong
     uint32_t process;
 };
 
-struct lc_wait_judge {
+struct lc_wait_classifier {
     struct lc_trace *trace;
     /* per process: number of the call that last had to wait for a message from it */
     uint32_t *waited_for;
@@ -21,13 +21,13 @@ struct lc_wait_judge {
     size_t n_later, cap_later;
 };
 
-/* For all locations of this rank; lc_wait_judge_free frees it. LC_ERR_NOMEM. */
-enum lc_err lc_wait_judge_init(struct lc_wait_judge *judge, struct lc_trace *trace);
+/* For all locations of this rank; lc_wait_classifier_free frees it. LC_ERR_NOMEM. */
+enum lc_err lc_wait_classifier_init(struct lc_wait_classifier *classifier, struct lc_trace *trace);
 /* Frees what it holds, not the struct. */
-void lc_wait_judge_free(struct lc_wait_judge *judge);
+void lc_wait_classifier_free(struct lc_wait_classifier *classifier);
 
 /* Appends the waits of all calls of a location whose messages and collectives were matched.
  * Errors: LC_ERR_NOMEM; the waits appended before stay. */
-enum lc_err lc_wait_judge_location(struct lc_wait_judge *judge, struct lc_loc *loc);
+enum lc_err lc_wait_classify_location(struct lc_wait_classifier *classifier, struct lc_loc *loc);
 
 #endif

@@ -58,7 +58,8 @@ struct handles {
 
 /* MPI_Init and MPI_Finalize block until the last process enters; in the latter that is a wait state
  * (docs/definitions/wait-states.md#25-beginning-end-completion), in the former only a blocking. */
-static enum lc_err judge_ends(struct lc_trace *trace, const struct handles *h, struct lc_loc *loc) {
+static enum lc_err find_end_waits(struct lc_trace *trace, const struct handles *h,
+                                  struct lc_loc *loc) {
     struct lc_results *results = trace->results;
     struct lc_wait wait = {.instance = UINT64_MAX, .cause_end = INT64_MAX, .flags = LC_WAIT_BLOCKS};
     if (trace->some.init_enter_max != INT64_MIN && loc->init_enter != INT64_MIN &&
@@ -196,29 +197,29 @@ static enum lc_err finish_location(struct lc_trace *trace, const struct handles 
     return LC_OK;
 }
 
-static enum lc_err judge_all(struct lc_trace *trace, const struct handles *h) {
-    struct lc_wait_judge judge;
-    LC_TRY(lc_wait_judge_init(&judge, trace));
+static enum lc_err find_all(struct lc_trace *trace, const struct handles *h) {
+    struct lc_wait_classifier classifier;
+    LC_TRY(lc_wait_classifier_init(&classifier, trace));
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < trace->n_locs && err == LC_OK; i++) {
         struct lc_loc *loc = &trace->locs[i];
-        err = lc_wait_judge_location(&judge, loc);
+        err = lc_wait_classify_location(&classifier, loc);
         if (err == LC_OK)
-            err = judge_ends(trace, h, loc);
+            err = find_end_waits(trace, h, loc);
         lc_shrink(&loc->waits, &loc->cap_waits, loc->n_waits, sizeof *loc->waits);
         lc_shrink(&loc->arrivals, &loc->cap_arrivals, loc->n_arrivals, sizeof *loc->arrivals);
         lc_event_store_rest(trace->store);
         if (!trace->keep_matches)
             lc_loc_forget_matches(trace, loc);
     }
-    lc_wait_judge_free(&judge);
+    lc_wait_classifier_free(&classifier);
     return err;
 }
 
 static enum lc_err find(struct lc_trace *trace, const struct handles *h) {
     LC_TRY(lc_p2p_match(trace));
     LC_TRY(lc_collectives_match(trace));
-    LC_TRY(lc_transport_agree(trace->comm, judge_all(trace, h)));
+    LC_TRY(lc_transport_agree(trace->comm, find_all(trace, h)));
     LC_TRY(lc_transport_agree(trace->comm, lc_omp_waits(trace)));
     LC_TRY(lc_rma_waits(trace));
     LC_TRY(lc_rma_lock_waits(trace));

@@ -1,6 +1,7 @@
 /* Wait states of all kinds (docs/definitions/wait-states.md#2-wait-states): matches messages and
- * collectives, judges every call, adds those of threads and windows, books the metrics. After it
- * each location has waits[] and syncs[] in the order of time. Collective; called by main.c. */
+ * collectives, classifies the waiting of every call, adds those of threads and windows, books the
+ * metrics. After it each location has waits[] and syncs[] in the order of time. Collective;
+ * called by main.c. */
 #ifndef LC_ANALYZE_WAITS_H
 #define LC_ANALYZE_WAITS_H
 

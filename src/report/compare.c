@@ -561,7 +561,7 @@ static const char *verdict_of(struct lc_comparison *c) {
     return "cannot tell";
 }
 
-static void judge(struct lc_comparison *c) {
+static void decide_verdict(struct lc_comparison *c) {
     const struct lc_compared_run *first = &c->runs[0];
     for (size_t r = 1; r < c->n_runs && c->why == NULL; r++) {
         const struct lc_compared_run *run = &c->runs[r];
@@ -601,7 +601,7 @@ enum lc_err lc_comparison_make(struct lc_comparison *c, double threshold) {
     free(room);
     LC_TRY(err);
     split_change(c);
-    judge(c);
+    decide_verdict(c);
     LC_TRY(lc_run_indicators_mean(&c->means[0], c->indicators, c->n_side[0]));
     LC_TRY(lc_run_indicators_mean(&c->means[1], c->indicators + c->n_side[0], c->n_side[1]));
     if (c->n_paths > 0)

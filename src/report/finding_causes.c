@@ -163,7 +163,7 @@ static enum lc_err divide(struct lc_search *search, struct causes *causes, size_
     memset(blame, 0, n_processes * sizeof blame[0]);
     for (size_t i = 0; i < n; i++)
         blame[inside[i].process] += inside[i].late->seconds;
-    double *of_whole = causes->own; /* free until causes are judged */
+    double *of_whole = causes->own; /* free until causes become findings */
     memcpy(of_whole, causes->list[at].cost, n_processes * sizeof of_whole[0]);
     for (size_t i = 0; i < n; i++) {
         struct cause *part;
@@ -529,8 +529,8 @@ static bool is_pipeline(const struct lc_search *search, const struct lc_finding 
            !(finding->gain_s > 0.25 * pipeline->gain_s);
 }
 
-static enum lc_err judge(struct lc_search *search, const struct causes *causes,
-                         const struct cause *cause, double seconds) {
+static enum lc_err add_cause(struct lc_search *search, const struct causes *causes,
+                             const struct cause *cause, double seconds) {
     size_t n = search->view->model->n_processes;
     uint32_t late = most_costly(cause, n);
     bool one = cause->cost[late] >= 0.6 * cause->total && causes->n_ranks > 1;
@@ -644,7 +644,7 @@ enum lc_err lc_find_causes(struct lc_search *search) {
             continue;
         err = look_at(search, &causes, causes.list[i].path);
         if (err == LC_OK)
-            err = judge(search, &causes, &causes.list[i], seconds);
+            err = add_cause(search, &causes, &causes.list[i], seconds);
     }
     if (err == LC_OK)
         err = find_late_receivers(search, &causes);

@@ -452,7 +452,8 @@ static enum lc_err predict_sizes(const struct lc_search *search, const struct lc
 }
 
 /* A partition with a part of the critical path. */
-static enum lc_err judge(struct lc_search *search, const struct lc_partitions *p, uint32_t which) {
+static enum lc_err add_partition(struct lc_search *search, const struct lc_partitions *p,
+                                 uint32_t which) {
     bool master = p->list[which].n_ranks == 1 && search->n_ranks > 2;
     struct lc_finding finding = lc_finding_begin(master ? LC_MASTER_LIMITS : LC_PARTITION_LIMITS);
     LC_TRY(waiting_for(search, p, which, &finding));
@@ -509,6 +510,6 @@ enum lc_err lc_find_partitions(struct lc_search *search) {
     const struct lc_partitions *p = search->partitions;
     for (uint32_t i = 0; p->n > 1 && i < p->n; i++)
         if (p->list[i].critical_s > 0.0)
-            LC_TRY(judge(search, p, i));
+            LC_TRY(add_partition(search, p, i));
     return find_no_work(search, search->partitions);
 }

@@ -84,8 +84,8 @@ static enum lc_err add(struct lc_search *search, const struct lc_late *first,
 }
 
 /* All of the code of list[first] that follows; the list begins with the largest. */
-static enum lc_err judge(struct lc_search *search, const struct lc_late_list *late, size_t first,
-                         bool *seen, double *saved) {
+static enum lc_err add_late_code(struct lc_search *search, const struct lc_late_list *late,
+                                 size_t first, bool *seen, double *saved) {
     const struct lc_late *code = &late->list[first];
     bool alone = begins(code->victim, IDLE);
     struct lc_finding finding = lc_finding_begin(alone ? LC_SERIAL_PART : LC_THREAD_IMBALANCE);
@@ -157,7 +157,7 @@ enum lc_err lc_find_threads(struct lc_search *search) {
         err = lc_alloc(&saved, search->view->model->n_processes + 1, sizeof *saved);
     for (size_t i = 0; err == LC_OK && i < late.n; i++)
         if (!seen[i] && counts(&late.list[i]))
-            err = judge(search, &late, i, seen, saved);
+            err = add_late_code(search, &late, i, seen, saved);
     free(saved);
     free(seen);
     lc_late_free(&late);

@@ -234,7 +234,7 @@ static struct elf_facts look_into(const char *path) {
     return facts;
 }
 
-static enum lc_err judge_names(struct lc_checkup *f, const struct lc_program *program) {
+static enum lc_err check_names(struct lc_checkup *f, const struct lc_program *program) {
     if (program->has_debug)
         return add(f, LC_VERDICT_OK, "names", "functions, files and lines");
     if (program->has_symbols)
@@ -246,7 +246,7 @@ static enum lc_err judge_names(struct lc_checkup *f, const struct lc_program *pr
         "others are shown as name+0x1a2b: do not strip it, or install its debug symbols (-dbgsym)");
 }
 
-static enum lc_err judge_mpi(struct lc_checkup *f, const struct lc_program *program) {
+static enum lc_err check_mpi(struct lc_checkup *f, const struct lc_program *program) {
     const char *name = lc_flavour_name(program->flavour);
     char *stub;
     if (program->flavour == LC_FLAVOUR_UNKNOWN)
@@ -265,7 +265,7 @@ static enum lc_err judge_mpi(struct lc_checkup *f, const struct lc_program *prog
                name, program->mpi_library);
 }
 
-static enum lc_err judge_elf(struct lc_checkup *f, const struct lc_program *program) {
+static enum lc_err check_elf(struct lc_checkup *f, const struct lc_program *program) {
     struct elf_facts facts = look_into(program->path);
     if (program->is_static)
         return add(f, LC_VERDICT_BAD, "program",
@@ -282,7 +282,7 @@ static enum lc_err judge_elf(struct lc_checkup *f, const struct lc_program *prog
                    "MPI is linked statically, so its calls cannot be intercepted: link MPI "
                    "dynamically"));
     else if (program->mpi_library != NULL)
-        LC_TRY(judge_mpi(f, program));
+        LC_TRY(check_mpi(f, program));
     else
         LC_TRY(add(f, LC_VERDICT_NOTE, "MPI",
                    "the program is not linked to an MPI library found here; if it "
@@ -290,7 +290,7 @@ static enum lc_err judge_elf(struct lc_checkup *f, const struct lc_program *prog
     if (facts.calls_pmpi)
         LC_TRY(add(f, LC_VERDICT_NOTE, "coverage",
                    "it calls PMPI functions directly; they are measured like MPI functions"));
-    LC_TRY(judge_names(f, program));
+    LC_TRY(check_names(f, program));
     if (facts.unwindable)
         LC_TRY(add(f, LC_VERDICT_OK, "call paths", "the program has unwind tables"));
     else
@@ -316,7 +316,7 @@ static enum lc_err look_at_program(struct lc_checkup *f, const char *name) {
     else if (!program.is_elf)
         err = add(f, LC_VERDICT_NOTE, "program", "of an unknown kind");
     else
-        err = judge_elf(f, &program);
+        err = check_elf(f, &program);
     lc_program_free(&program);
     return err;
 }

@@ -93,7 +93,8 @@ void lc_budget_forget(struct lc_thread *t);
 /* Frees what the thread keeps of its call sites. */
 void lc_budget_free(struct lc_thread *t);
 
-/* Reads --max-overhead. Not wanted: the judge compares full paths, and a trace shows each call. */
+/* Reads --max-overhead. Not wanted: LATECOMER_CHECK_PATHS compares full paths, and a trace shows
+ * each call. */
 void lc_budget_init(bool wanted);
 double lc_budget_share(void); /* 0: off */
 /* The steps of this process, at most LC_BUDGET_STEPS; with lc_core.lock held. */

@@ -220,7 +220,7 @@ void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
     use_frames(t, d, frame, n, complete);
 }
 
-void lc_draft_judge(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
+void lc_draft_check(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
     bool complete, complete_too;
     struct lc_frame *walked = malloc(LC_FRAMES_MAX * sizeof *walked);
     int n = lc_unwind(frame, d->frames, LC_FRAMES_MAX, &complete);

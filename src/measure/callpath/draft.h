@@ -24,7 +24,7 @@ struct lc_draft {
 /* The stack outside of the wrapper with this frame address, by unwinding. */
 void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
 /* The same by libunwind alone; counts the frames that remembered rules find otherwise. */
-void lc_draft_judge(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
+void lc_draft_check(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
 /* The function around the return address alone, inside of the open regions; after "..." where
  * other call paths are whole. */
 void lc_draft_caller(struct lc_thread *t, struct lc_draft *d, uint64_t ra, uint64_t frame);

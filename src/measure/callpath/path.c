@@ -206,13 +206,13 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     return e;
 }
 
-/* The judge: is the path of this entry what full unwinding finds? The region that a begin opens is
+/* Is the path of this entry what full unwinding finds? The region that a begin opens is
  * not compared. */
 LC_COLD void lc_entry_check(struct lc_thread *t, const struct lc_entry *e, uint64_t frame) {
     struct lc_draft *d = t->draft;
     if (t->callpath != LC_CALLPATH_UNWIND || e == t->off_entry || d == NULL || e->cut)
         return;
-    lc_draft_judge(t, d, frame);
+    lc_draft_check(t, d, frame);
     t->counts.checked++;
     uint32_t n = d->n_items < e->n_items ? d->n_items : e->n_items;
     bool equal = d->n_items == e->n_items || d->n_items + 1 == e->n_items;

@@ -35,7 +35,7 @@ enum {
     STACK_FIRST = 1 << 11, /* of the stack, in each sample; at most LC_PERF_STACK */
     PERIODS_MOST = 32,     /* the rate may fall to this part of what was asked for */
     PERIODS_SWITCHING = 8, /* and does to this one where the thread leaves the processor often */
-    JUDGED = 8,            /* samples before the copy is made larger */
+    ENOUGH = 8,            /* samples before the copy is made larger */
     SAME_PERIOD = 24,      /* samples with one period, then it is another one */
     OFTEN = 16,            /* the ring was full, and seldom */
     SELDOM = -64,
@@ -239,7 +239,7 @@ static bool fit_ring(struct lc_sampler *s, uint64_t least, uint64_t *period, uin
 
 /* Where functions have large frames, the copies of the stack must be larger. */
 static bool fit_stack(struct lc_sampler *s, uint32_t *stack_bytes) {
-    if (s->looked < JUDGED)
+    if (s->looked < ENOUGH)
         return false;
     bool larger = s->cut * 16 > s->looked && *stack_bytes < LC_PERF_STACK;
     s->looked = s->cut = 0;

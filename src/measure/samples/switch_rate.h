@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 struct lc_switch_rate {
-    uint64_t since_ns, switches; /* when the rate was last judged, and how many there were */
+    uint64_t since_ns, switches; /* when the rate was last computed, and how many there were */
     uint32_t looks;
-    bool high; /* above 1,000 per second when it was judged; until it falls below 500 */
+    bool high; /* above 1,000 per second when it was computed; until it falls below 500 */
 };
 
-/* Judges the calling thread's rate, at most every 64th time and every 0.1 s; of all other times it
- * costs an addition. Returns true if `high` has changed. errno stays as it is. */
+/* Computes the calling thread's rate, at most every 64th time and every 0.1 s; of all other times
+ * it costs an addition. Returns true if `high` has changed. errno stays as it is. */
 bool lc_switch_rate_changed(struct lc_switch_rate *rate);
 
 #endif
