@@ -11,7 +11,7 @@
 #include "report/tsv.h"
 
 /* Bytes that are booked for a call of blocks of b bytes. Collectives: what one of p members sends
- * and receives on average, 2 b, 2 p b, (p + 1) b, (p - 1) b (measure/wrappers/coll_bytes.h). */
+ * and receives on average, 2 b, 2 p b, (p + 1) b, (p - 1) b (measure/wrappers/coll.h). */
 enum traffic {
     OF_ONE,
     OF_ALL,

@@ -58,7 +58,7 @@ MUTATIONS = [
     Mutation("lock_not_released", "src/measure/openmp/omp_lock.h",
              "    atomic_store_explicit(lock, 0, memory_order_release); /* partner: lc_omp_lock */", "    (void)lock;",
              "the lock of OpenMP records is taken for ever", ("unit.measure.task_graph",)),
-    Mutation("race_on_the_list_of_threads", "src/measure/core/mode.c",
+    Mutation("race_on_the_list_of_threads", "src/measure/core/core.c",
              """    pthread_mutex_lock(&lc_core.lock);
     lc_core.mode = (lc_core.mode & ~clear) | (set & ~(uint32_t)LC_MODE_FLUSH);
     for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next) {

@@ -2,7 +2,6 @@
 #include "base/hash.h"
 #include "base/timer.h"
 #include "measure/core/core.h"
-#include "measure/core/core_options.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/entry_find.h"
 #include "measure/core/thread.h"

@@ -1,10 +1,9 @@
 /* A call path while its entry is made: the stack is unwound, what is not shown is cut off, open
- * regions are put where they were begun, and nodes are interned. Used by path.c. */
+ * regions are put where they were begun, and nodes are interned. Used by entry.c. */
 #ifndef LC_MEASURE_CALLPATH_DRAFT_H
 #define LC_MEASURE_CALLPATH_DRAFT_H
 
 #include "measure/callpath/entry.h"
-#include "measure/unwind/unwind.h"
 #include "measure/unwind/walk.h"
 #include "measure/core/thread.h"
 

@@ -1,20 +1,76 @@
-#include "measure/callpath/entry_find.h"
-#include "measure/callpath/path_watch.h"
-#include "measure/callpath/call_sites.h"
-#include "measure/callpath/draft.h"
-#include "measure/callpath/entries.h"
-#include "measure/callpath/entry.h"
-#include "measure/callpath/pool.h"
-#include "measure/callpath/budget.h"
-#include "measure/unwind/walk.h"
-#include "measure/core/thread.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/core/limits.h"
-
+#include "measure/callpath/entry_find.h"
+#include "measure/callpath/entry.h"
+#include "measure/callpath/call_sites.h"
+#include "measure/callpath/draft.h"
+#include "measure/callpath/entries.h"
+#include "measure/callpath/budget.h"
+#include "measure/unwind/walk.h"
+#include "measure/core/thread.h"
+#include "measure/core/core.h"
 #include "base/hash.h"
+
+enum { BLOCK_BYTES = 32 << 10 };
+
+struct block {
+    struct block *next;
+    size_t used, bytes;
+    _Alignas(16) char memory[];
+};
+
+struct lc_pool {
+    struct block *newest;
+    size_t total_bytes, capacity_bytes;
+};
+
+struct lc_pool *lc_pool_new(size_t capacity_bytes) {
+    struct lc_pool *pool = calloc(1, sizeof *pool);
+    if (pool != NULL)
+        pool->capacity_bytes = capacity_bytes;
+    return pool;
+}
+
+/* The most bytes that the pool may take. */
+static size_t lc_pool_capacity(const struct lc_pool *pool) {
+    return pool->capacity_bytes;
+}
+
+/* A new limit, bytes; what is taken already stays. */
+static void lc_pool_set_capacity(struct lc_pool *pool, size_t bytes) {
+    pool->capacity_bytes = bytes;
+}
+
+/* Bytes for one entry, not zeroed, which the pool owns; NULL: full, or no memory. */
+static void *lc_pool_take(struct lc_pool *pool, size_t bytes) {
+    bytes = (bytes + 15) & ~(size_t)15;
+    struct block *b = pool->newest;
+    if (b == NULL || b->bytes - b->used < bytes) {
+        size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        if (pool->total_bytes + room > pool->capacity_bytes)
+            return NULL;
+        b = malloc(sizeof *b + room);
+        if (b == NULL)
+            return NULL;
+        *b = (struct block){.next = pool->newest, .bytes = room};
+        pool->newest = b;
+        pool->total_bytes += room;
+    }
+    void *out = b->memory + b->used;
+    b->used += bytes;
+    return out;
+}
+
+void lc_pool_free(struct lc_pool *pool) {
+    if (pool == NULL)
+        return;
+    for (struct block *b = pool->newest, *next; b != NULL; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(pool);
+}
 
 /* Fingerprints of entries that went, to see whether they come back. */
 enum { GONE = 65536 };

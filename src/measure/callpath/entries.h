@@ -31,4 +31,14 @@ struct lc_entry *lc_entry_new(struct lc_thread *t, const struct lc_draft *d, uin
 /* Frees all entries of a thread, when it ends. */
 void lc_entries_free(struct lc_thread *t);
 
+/* Memory of the entries of one thread's call-path cache: taken in blocks, given back as a whole; at
+ * most its capacity. */
+
+struct lc_pool;
+
+/* An empty pool; lc_pool_free frees it. NULL: no memory. */
+struct lc_pool *lc_pool_new(size_t capacity_bytes);
+/* Frees the pool with all entries in it. */
+void lc_pool_free(struct lc_pool *pool);
+
 #endif

@@ -1,5 +1,5 @@
 /* The call-path cache: entries, the paths they stand for, and the cold half of the look-up
- * (path.c). The hot half is entry_find.h. */
+ * (entry.c). The hot half is entry_find.h. */
 #ifndef LC_MEASURE_CALLPATH_ENTRY_H
 #define LC_MEASURE_CALLPATH_ENTRY_H
 
@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "measure/unwind/unwind.h" /* struct lc_check */
+#include "measure/unwind/walk.h" /* struct lc_check */
 
 struct lc_loop;
 struct lc_state_row;
@@ -119,5 +119,20 @@ extern const struct lc_part lc_paths_part;
 void lc_thread_paths_flush(struct lc_thread *t);
 /* A zeroed entry with room for any path, for the caller to free(); NULL: no memory. */
 struct lc_entry *lc_plain_entry(void);
+
+/* What rooms above want to hear of call paths; what starts the core sets it. */
+
+struct lc_entry;
+struct lc_thread;
+
+struct lc_path_watch { /* NULL: nobody wants to */
+    /* A node of the call tree is in use. With lc_core.lock held. */
+    void (*node)(uint32_t node);
+    /* The entries of this thread are about to move. */
+    void (*moving)(struct lc_thread *t);
+    /* A call path was seen for the first time. */
+    void (*made)(const struct lc_entry *entry);
+};
+extern struct lc_path_watch lc_path_watch;
 
 #endif

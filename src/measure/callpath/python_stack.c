@@ -8,7 +8,7 @@
 #include "measure/unwind/modules.h"
 #include "measure/callpath/python_layout.h"
 #include "measure/callpath/region_names.h"
-#include "measure/unwind/unwind.h"
+#include "measure/unwind/walk.h"
 
 enum {
     DEPTH_MOST = 256,      /* innermost Python frames that tell contexts apart */

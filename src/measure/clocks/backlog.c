@@ -11,7 +11,7 @@
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/packets.h"
 #include "measure/clocks/turns.h"
-#include "measure/core/core_options.h"
+#include "measure/core/core.h"
 
 /* Nothing of the thread itself, which may have ended: its clocks are the queue's (call_state.h),
  * the path stays (lc_clk_backlog_keep_paths). */

@@ -205,7 +205,7 @@ struct lc_clk_recv {
     bool notified;               /* its sender has been notified */
     bool queued, released;       /* its post is in the backlog; it goes to the free list then */
     struct lc_stashed *claimed;  /* in the backlog: its entry, may be pending */
-    bool reply_pending, replied; /* its sender may wait for a reply (pending_replies.c); has it */
+    bool reply_pending, replied; /* its sender may wait for a reply (back_edges.c); has it */
     struct lc_clk_recv *next_reply, *previous_reply;
     struct lc_clk_thread *k;
 };

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/choose.h"
-#include "measure/mpi/handle_cache.h"
-#include "measure/mpi/counts.h"
+#include "measure/mpi/handles.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/mpi/topology.h"

@@ -3,7 +3,6 @@
 
 #include "measure/mpi/handles.h"
 #include "measure/mpi/request.h"
-#include "measure/mpi/status.h"
 #include "measure/clocks/back_edges.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"

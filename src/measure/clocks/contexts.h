@@ -16,7 +16,7 @@ struct lc_clk_comm {
     uint32_t context;
     bool shadow; /* members on several nodes: collectives by messages */
     bool alone;  /* one member: no edges */
-    uint32_t n_barriers, next_sync, sync_step; /* trace_offsets.c */
+    uint32_t n_barriers, next_sync, sync_step; /* global_time.c */
     double looked_ns;
     bool freed;    /* by the program; it is here until nothing uses it: */
     uint32_t uses; /* shadow collectives */

@@ -2,7 +2,7 @@
  * rank); nodes are synchronised in MPI_Init and in MPI_Finalize along a binomial tree of their
  * lowest ranks, by ping-pong (Cristian 1989): offset = t_parent - (t_before + t_after) / 2 of the
  * fastest round, error <= (t_after - t_before) / 2. Errors add up along the tree. Between the two,
- * the offset is linear in time; a trace gets more points (trace_offsets.c).
+ * the offset is linear in time; a trace gets more points.
  *
  * Waits are measured while the program runs, so they need the drift before its end: in long runs
  * the nodes are synchronised again, shortly, at the end of a collective operation of all ranks that

@@ -14,9 +14,7 @@
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/node_memory.h"
 #include "measure/core/core.h"
-#include "measure/core/core_options.h"
 #include "piggyback/area.h"
-#include "measure/core/limits.h"
 #include "measure/core/state_write.h"
 
 struct lc_hello {     /* what ranks tell each other */

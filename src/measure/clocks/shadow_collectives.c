@@ -16,8 +16,7 @@
 #include <string.h>
 
 #include "base/timer.h"
-#include "measure/mpi/handle_cache.h"
-#include "measure/mpi/counts.h"
+#include "measure/mpi/handles.h"
 #include "measure/mpi/operations.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"

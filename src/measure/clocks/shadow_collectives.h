@@ -33,7 +33,7 @@ void lc_clk_shadow_publish(struct lc_clk_thread *k, struct lc_shadow *m,
 /* Has the result for this member arrived? */
 bool lc_clk_shadow_arrived(const struct lc_shadow *m);
 /* Edge and wait of the call; the caller needs it no more. If the result has not arrived, the edge
- * is late (late_edges.h). */
+ * is late (edges.h). */
 void lc_clk_shadow_end(struct lc_clk_thread *k, struct lc_call *call, const struct lc_clk_coll *x,
                        struct lc_shadow *m);
 

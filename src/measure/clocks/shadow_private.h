@@ -88,7 +88,7 @@ static inline int32_t lc_shadow_parent(const struct lc_shadow *m) {
     return lc_shadow_rank_at(m, v & (v - 1));
 }
 
-/* ---- those under way, in the order in which they began (shadow_list.c) */
+/* ---- those under way, in the order in which they began */
 
 /* The first one, or NULL; the others by `next`. */
 struct lc_shadow *lc_shadow_first(void);

@@ -19,7 +19,6 @@
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/trace_offsets.h"
 #include "measure/core/core.h"
-#include "measure/core/core_options.h"
 #include "measure/core/thread.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"

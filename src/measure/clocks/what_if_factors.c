@@ -20,7 +20,6 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/what_if_factors.h"
 #include "measure/core/core.h"
-#include "measure/core/core_options.h"
 #include "measure/core/state_write.h"
 
 _Static_assert((int)LC_WHATIF_MAX == (int)LC_WHAT_IF_SCENARIOS, "clocks for all scenarios");

@@ -103,4 +103,39 @@ struct lc_core {
 extern struct lc_core lc_core;
 extern struct lc_real lc_real;
 
+/* What `latecomer run` asks of the core, in variables LATECOMER_* of the environment as it was at
+ * the start; and the one line that the core may write to standard error. */
+
+/* Copies the variables LATECOMER_* of the environment; once, when the core starts. Without memory
+ * for one it is as if it were not set. */
+void lc_options_keep(void);
+
+/* The value of a variable LATECOMER_NAME as it was at the start, or NULL; kept for ever. */
+const char *lc_option(const char *name);
+
+/* One line to standard error, once per process; not with LATECOMER_QUIET. Keeps errno. */
+void lc_say_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What the program's resource limits (ulimit) leave for the library. The program needs what there
+ * is: where a limit is set, the library takes a small part of what is left or does without. */
+
+/* May a file have so many bytes? Beyond the limit, growing it would raise SIGXFSZ. */
+bool lc_limits_file(uint64_t bytes);
+
+/* Bytes of address space that are left; UINT64_MAX: no limit. */
+uint64_t lc_limits_room(void);
+
+/* Is this mapping at most 1/64 of the address space that is left? */
+bool lc_limits_memory(size_t bytes);
+
+/* Appends all of it; false: errno says why. Within the limit of file size: writing beyond it would
+ * end the program by SIGXFSZ. */
+bool lc_write_all(int fd, const void *bytes, size_t n_bytes);
+
+/* Changes of what the threads do per call (LC_MODE_*, core.h). */
+
+/* Clears, then sets bits of LC_MODE_* in all threads, and for new ones (not LC_MODE_FLUSH_*: they
+ * have nothing to forget). A thread sees it at its next call. Takes lc_core.lock. */
+void lc_mode_change(uint32_t clear, uint32_t set);
+
 #endif

@@ -15,7 +15,6 @@
 #include "base/lookup.h"
 #include "base/parents_file.h"
 #include "measure/core/core.h"
-#include "measure/core/limits.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 

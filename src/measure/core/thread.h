@@ -32,7 +32,7 @@ struct lc_region_open {
 };
 enum { LC_TYPE_SLOTS = 64, LC_COMM_SLOTS = 16, LC_BUCKETS = 1024, LC_REGION_DEPTH = 256 };
 
-struct lc_type_slot { /* mpi/handle_cache.h */
+struct lc_type_slot { /* mpi/handles.h */
     MPI_Datatype type;
     int64_t size_bytes;
 };
@@ -84,7 +84,7 @@ struct lc_thread {
     enum lc_callpath callpath;
     struct lc_state_chunk *chunk; /* newest */
     struct lc_pool *pool;         /* memory of entries */
-    void *draft;                  /* of path.c */
+    void *draft;                  /* of callpath/entry.c */
     struct lc_sites *sites;       /* call_sites.c */
     struct lc_request **scratch_requests;
     MPI_Status *scratch_statuses;

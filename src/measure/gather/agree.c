@@ -12,11 +12,8 @@
 #include "job/launcher.h"
 #include "format/rank_record.h"
 #include "measure/core/core.h"
-#include "measure/core/core_options.h"
-#include "measure/core/mode.h"
 #include "measure/gather/agree.h"
 #include "measure/core/thread.h"
-#include "measure/core/limits.h"
 
 /* Do all ranks of MPI_COMM_WORLD run under the tool, with the same options? MPI itself cannot
  * answer: a rank without the tool takes no part. So each rank leaves a record in one file of the

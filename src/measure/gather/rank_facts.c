@@ -4,7 +4,7 @@
 #include "measure/gather/audit.h"
 #include "measure/openmp/tool.h"
 #include "measure/gather/rank_facts.h"
-#include "measure/mpi/grid.h"
+#include "measure/mpi/topology.h"
 #include "measure/mpi/groups.h"
 #include "measure/hot/hot.h"
 #include "measure/hot/locations.h"

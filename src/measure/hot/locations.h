@@ -21,4 +21,8 @@ bool lc_thread_take_over(void);
 /* Calls of threads that could not be measured, booked nowhere; with lc_core.lock held. */
 uint64_t lc_threads_lost(void);
 
+/* Calls that the program makes inside its callbacks. */
+
+struct lc_thread;
+
 #endif

@@ -2,7 +2,6 @@
 
 #include "measure/core/core.h"
 #include "measure/core/core_parts.h"
-#include "measure/core/mode.h"
 #include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
 #include "measure/callpath/entry.h"

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "format/raw.h"
 #include "measure/core/core.h"
-#include "measure/core/mode.h"
 #include "measure/core/thread.h"
 #include "measure/mpi/groups.h"
 

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
+
 struct lc_thread;
 
 /* A communicator of this process. Made when first seen, kept until it is freed. */
@@ -31,7 +34,7 @@ struct lc_comm {
     void *clocks;
     void *trace;
 };
-/* What the cache of the thread does not have (handle_cache.h). The record of a communicator, made
+/* What the cache of the thread does not have. The record of a communicator, made
  * if it is new; NULL: none such, or no memory. May call MPI. */
 struct lc_comm *lc_comm_cold(struct lc_thread *t, MPI_Comm comm);
 /* Bytes of an element; 0: no such type */
@@ -47,5 +50,26 @@ void lc_comm_forget(struct lc_thread *t, MPI_Comm comm);
 uint32_t lc_comm_id_new(void);
 /* Enters the record of a handle that MPI has filled in. With lc_core.lock held. */
 void lc_comm_insert(struct lc_comm *c, MPI_Comm handle);
+
+/* Communicators and data types by handle, at each call: a small cache per thread (1 ns), after it
+ * the tables of handles.c. */
+
+/* Bytes of one element; 0 for MPI_DATATYPE_NULL and what MPI itself will refuse. */
+static inline uint64_t lc_type_bytes(struct lc_thread *t, MPI_Datatype type) {
+    uint64_t mix = (uint64_t)(uintptr_t)type;
+    struct lc_type_slot *slot = &t->type_slots[(mix ^ mix >> 6 ^ mix >> 12) % LC_TYPE_SLOTS];
+    if (lc_likely(slot->type == type && slot->size_bytes >= 0))
+        return (uint64_t)slot->size_bytes;
+    return (uint64_t)lc_type_cold(t, type);
+}
+
+/* NULL for MPI_COMM_NULL and what MPI will refuse. */
+static inline struct lc_comm *lc_comm_get(struct lc_thread *t, MPI_Comm comm) {
+    uint64_t mix = (uint64_t)(uintptr_t)comm;
+    struct lc_comm *c = t->comm_slots[(mix ^ mix >> 5 ^ mix >> 10) % LC_COMM_SLOTS];
+    if (lc_likely(c != NULL && c->handle == comm))
+        return c;
+    return lc_comm_cold(t, comm);
+}
 
 #endif

@@ -13,7 +13,6 @@
 #include "format/omp_construct.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
-#include "measure/core/core_options.h"
 #include "measure/clocks/own_work.h"
 #include "measure/callpath/budget.h"
 #include "measure/core/core_parts.h"

@@ -10,7 +10,6 @@
 #include "format/trace_defs.h"
 #include "measure/mpi/handles.h"
 #include "measure/core/core.h"
-#include "measure/core/core_options.h"
 #include "measure/core/state_write.h"
 #include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"

@@ -2,9 +2,8 @@
  * requests. Nothing is done unless a trace is written. */
 #include "base/mem.h"
 #include "format/trace_record.h"
-#include "measure/mpi/handle_cache.h"
+#include "measure/mpi/handles.h"
 #include "measure/mpi/request.h"
-#include "measure/mpi/status.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/thread.h"

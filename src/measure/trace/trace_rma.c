@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "format/trace_record.h"
-#include "measure/mpi/handle_cache.h"
+#include "measure/mpi/handles.h"
 #include "measure/mpi/operations.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"

@@ -1,11 +1,127 @@
-#include "measure/unwind/cfi.h"
-#include "measure/unwind/unwind.h"
-#include "measure/unwind/walk.h"
-
+#define UNW_LOCAL_ONLY
 #include <pthread.h>
 #include <string.h>
+#include <libunwind.h>
 
+#include "measure/unwind/cfi.h"
+#include "measure/unwind/walk.h"
 #include "base/hash.h"
+#include "measure/core/core.h"
+
+#if defined(__x86_64__)
+enum { REG_FP = UNW_X86_64_RBP, REG_IP = UNW_X86_64_RIP };
+#elif defined(__aarch64__)
+enum { REG_FP = UNW_AARCH64_X29, REG_IP = UNW_AARCH64_X30 };
+#endif
+
+static uint64_t slot_of(unw_cursor_t *cursor, int reg) {
+    unw_save_loc_t place;
+    if (unw_get_save_loc(cursor, reg, &place) < 0 || place.type != UNW_SLT_MEMORY)
+        return 0;
+    return place.u.addr;
+}
+
+void lc_unwind_init(void) {
+    enum { RULES = 4096, BYTES_OF_ONE = 512 }; /* at most */
+    if (lc_limits_memory((size_t)RULES * BYTES_OF_ONE))
+        unw_set_cache_size(unw_local_addr_space, RULES, 0);
+}
+
+void lc_unwind_forget(void) {
+    unw_flush_cache(unw_local_addr_space, 0, 0);
+}
+
+static uint64_t start_of(unw_cursor_t *cursor) {
+    unw_proc_info_t info;
+    return unw_get_proc_info(cursor, &info) == 0 ? info.start_ip : 0;
+}
+
+int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete) {
+    unw_context_t context;
+    unw_cursor_t cursor;
+    int n = 0, step;
+    *complete = false;
+    if (unw_getcontext(&context) != 0 || unw_init_local(&cursor, &context) != 0)
+        return 0;
+    while ((step = unw_step(&cursor)) > 0) {
+        unw_word_t ip = 0, sp = 0, fp = 0;
+        unw_get_reg(&cursor, UNW_REG_IP, &ip);
+        unw_get_reg(&cursor, UNW_REG_SP, &sp);
+        unw_get_reg(&cursor, REG_FP, &fp);
+        /* Our own frames; the slots of the first one would point into the copy of the registers. */
+        if (sp < frame + 16)
+            continue;
+        if (ip == 0) { /* the end, marked by an undefined return address */
+            step = 0;
+            break;
+        }
+        if (n == max)
+            return n;
+        struct lc_frame *f = &frames[n++];
+        f->ip = ip;
+        f->sp = sp;
+        f->fp = fp;
+        f->ip_slot = slot_of(&cursor, REG_IP);
+        f->fp_slot = slot_of(&cursor, REG_FP);
+        f->signal = unw_is_signal_frame(&cursor) > 0;
+        f->by_rule = f->uses_fp = false;
+        f->cfa_slot = 0;
+        f->start = start_of(&cursor);
+    }
+    *complete = step == 0;
+    return n;
+}
+
+static bool add_check(uint64_t frame, uint64_t slot, uint64_t value, struct lc_check *checks,
+                      uint32_t *n) {
+    if (slot < frame || slot - frame > INT32_MAX || (slot & 7) != 0 ||
+        *(const uint64_t *)slot != value)
+        return false;
+    checks[*n].offset = (int32_t)(slot - frame);
+    checks[*n].expected = value;
+    ++*n;
+    return true;
+}
+
+/* The frame pointer of frame k, where it decides where the frame of its caller lies. Elsewhere the
+ * register is data (a loop counter), and comparing it would make every call a miss. Rules say which
+ * it is; of libunwind's frames it is guessed: it does if it points into its own frame, and
+ * realigned frames keep the caller's frame at rbp - 8. */
+__attribute__((no_sanitize("address"))) static bool
+add_frame_pointer(uint64_t frame, const struct lc_frame *f, uint64_t outer_sp,
+                  struct lc_check *checks, uint32_t *n) {
+    if (f->by_rule ? !f->uses_fp : f->fp < f->sp || f->fp >= outer_sp)
+        return true;
+    if (!add_check(frame, f->fp_slot, f->fp, checks, n))
+        return false;
+    uint64_t slot = f->cfa_slot;
+    if (!f->by_rule && f->fp != outer_sp - 16 && (f->fp & 7) == 0 && f->fp - 8 >= f->sp)
+        slot = f->fp - 8;
+    return slot == 0 || add_check(frame, slot, *(const uint64_t *)slot, checks, n);
+}
+
+/* See the proof in hot.h. */
+bool lc_unwind_checks(uint64_t frame, const struct lc_frame *frames, int n_frames,
+                      struct lc_check *checks, uint32_t *n) {
+    *n = 0;
+#if defined(__x86_64__)
+    for (int k = 0; k < n_frames; k++) {
+        const struct lc_frame *f = &frames[k];
+        if (k > 0 && !add_check(frame, f->ip_slot, f->ip, checks, n))
+            return false;
+        if (k + 1 < n_frames && !add_frame_pointer(frame, f, frames[k + 1].sp, checks, n))
+            return false;
+    }
+    return true;
+#else
+    /* The proof is for x86-64; elsewhere each call is unwound. */
+    (void)frame;
+    (void)frames;
+    (void)n_frames;
+    (void)checks;
+    return false;
+#endif
+}
 
 static void ask_stack(struct lc_walk *w) {
     pthread_attr_t attributes;

@@ -32,4 +32,58 @@ uint64_t lc_walk_start(struct lc_walk *w, uint64_t ip);
 /* A library was unloaded: the rules remembered for its code are forgotten. */
 void lc_walk_forget(struct lc_walk *w);
 
+/* The stack as frames, and the words on it that prove a call path. */
+
+enum { LC_FRAMES_MAX = 1024, LC_FRAMES_CACHED = 512, LC_ITEMS_MAX = 128 };
+
+/* A word of the stack that proves a call path. 12 bytes: what is compared on each call is what most
+ * of a remembered path is. */
+struct __attribute__((packed, aligned(4))) lc_check {
+    uint64_t expected;
+    int32_t offset; /* from the wrapper's frame address */
+};
+
+/* Of an activation: a word of the stack and its address. */
+struct lc_mark {
+    uint64_t slot;  /* where its return address lies */
+    uint64_t value; /* that return address; 0: nothing to compare */
+};
+
+/* A function activation outside of the wrapper, innermost first. */
+struct lc_frame {
+    uint64_t ip;       /* where it goes on */
+    uint64_t sp;       /* stack pointer there */
+    uint64_t fp;       /* frame-pointer register there */
+    uint64_t ip_slot;  /* where ip was found; 0: not in memory */
+    uint64_t fp_slot;  /* the same for fp */
+    uint64_t start;    /* begin of the function; 0: unknown */
+    uint64_t cfa_slot; /* by rules: where the begin of the caller's frame was read; 0: computed */
+    bool by_rule;      /* found by remembered rules: uses_fp and cfa_slot are known */
+    bool uses_fp;      /* the frame-pointer register decides where the caller's frame is */
+    bool signal;       /* interrupted here: ip is no return address */
+    /* where it was called, if frames of the stack are left out after it; value 0: none is */
+    struct lc_mark outer;
+    /* of an interpreted function (python_stack.h): region_names.h's number of its name + 1, the
+     * line that runs, where its frame and its instruction lie; script 0: a function of the
+     * machine's */
+    uint32_t script, script_line;
+    uint64_t script_slot, script_ip;
+};
+
+/* At the start: libunwind remembers the rules of 128 return addresses, too few for large programs,
+ * whose every step would be a search then. */
+void lc_unwind_init(void);
+
+/* A library went away; another one may come to lie there. */
+void lc_unwind_forget(void);
+
+/* Frames outside of the wrapper with this frame address, found by libunwind: right for all that has
+ * tables, and slow (20 system calls for each frame). *complete: the outermost one was reached. The
+ * usual way is lc_walk_stack (unwind/walk.h). */
+int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete);
+
+/* The words to compare, innermost first; false: not cacheable. *n <= 3 * n_frames. */
+bool lc_unwind_checks(uint64_t frame, const struct lc_frame *frames, int n_frames,
+                      struct lc_check *checks, uint32_t *n);
+
 #endif

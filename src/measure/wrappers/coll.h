@@ -1,9 +1,10 @@
-/* The begin and the end of a collective operation; its bytes: coll_bytes.h. */
+/* The begin and the end of a collective operation, and its bytes. */
 #ifndef LC_MEASURE_WRAPPERS_COLL_H
 #define LC_MEASURE_WRAPPERS_COLL_H
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "format/raw.h"
 #include "measure/mpi/handles.h"
@@ -14,6 +15,8 @@
 #include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
 #include "measure/core/thread.h"
+#include "measure/wrappers/communicators.h"
+#include "measure/clocks/clocks_hooks.h"
 
 enum lc_coll_mode { LC_BLOCKING, LC_NONBLOCKING };
 
@@ -74,5 +77,251 @@ void lc_icoll_end(struct lc_call *call, struct lc_coll *coll, int result,
 /* After one that makes a persistent collective. */
 void lc_coll_init_end(struct lc_call *call, struct lc_coll *coll, int result,
                       const MPI_Request *request);
+
+/* Collectives: bytes of each member, by the formulas of Score-P (a member counts as its own
+ * partner; with MPI_IN_PLACE it does not), and the start and end of the operation. N = members,
+ * me = own rank, b = bytes of one block:
+ *
+ *   bcast                           root sends N b, all receive b
+ *   scatter                         root sends N b, all receive b
+ *   reduce, gather                  all send b, root receives N b
+ *   allreduce, allgather, alltoall  N b both ways
+ *   scan                            sends (N - me) b, receives (me + 1) b
+ *   exscan                          as scan, one block less each */
+
+/* Partners of a collective: the members, of the remote group in an intercommunicator. */
+static inline uint64_t lc_coll_members(const struct lc_coll *coll) {
+    return (uint64_t)(coll->comm->inter ? coll->comm->remote_size : coll->comm->size);
+}
+
+static inline void lc_coll_bytes(struct lc_call *call, struct lc_coll *coll, uint64_t sent,
+                                 uint64_t rcvd, uint64_t block) {
+    coll->bytes_sent = sent;
+    coll->bytes_rcvd = rcvd;
+    call->class_bytes = block;
+}
+
+static inline void lc_coll_barrier(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
+    lc_coll_fill(call, coll, LC_COLL_BARRIER, comm, -1);
+}
+
+static inline void lc_coll_bcast(struct lc_call *call, struct lc_coll *coll, uint64_t count,
+                                 MPI_Datatype type, int root, MPI_Comm comm) {
+    if (!lc_coll_fill(call, coll, LC_COLL_ONE2N, comm, root) || root == MPI_PROC_NULL)
+        return;
+    uint64_t block = count * lc_type_bytes(call->thread, type);
+    bool receives = !coll->is_root || !coll->comm->inter;
+    lc_coll_bytes(call, coll, coll->is_root ? lc_coll_members(coll) * block : 0,
+                  receives ? block : 0, block);
+}
+
+static inline void lc_coll_reduce(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
+                                  const void *recvbuf, uint64_t count, MPI_Datatype type, int root,
+                                  MPI_Comm comm) {
+    (void)recvbuf;
+    if (!lc_coll_fill(call, coll, LC_COLL_N2ONE, comm, root) || root == MPI_PROC_NULL)
+        return;
+    uint64_t block = count * lc_type_bytes(call->thread, type);
+    coll->in_place = sendbuf == MPI_IN_PLACE;
+    uint64_t own = coll->in_place ? 1 : 0;
+    bool sends = !own && !(coll->is_root && coll->comm->inter);
+    lc_coll_bytes(call, coll, sends ? block : 0,
+                  coll->is_root ? (lc_coll_members(coll) - own) * block : 0, block);
+}
+
+static inline void lc_coll_allreduce(struct lc_call *call, struct lc_coll *coll,
+                                     const void *sendbuf, uint64_t count, MPI_Datatype type,
+                                     MPI_Comm comm) {
+    if (!lc_coll_fill(call, coll, LC_COLL_N2N, comm, -1))
+        return;
+    uint64_t block = count * lc_type_bytes(call->thread, type);
+    coll->in_place = sendbuf == MPI_IN_PLACE;
+    uint64_t all = (lc_coll_members(coll) - coll->in_place) * block;
+    lc_coll_bytes(call, coll, all, all, block);
+}
+
+static inline void lc_coll_scan(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
+                                uint64_t count, MPI_Datatype type, MPI_Comm comm) {
+    if (!lc_coll_fill(call, coll, LC_COLL_SCAN, comm, -1))
+        return;
+    uint64_t block = count * lc_type_bytes(call->thread, type);
+    uint64_t n = (uint64_t)coll->comm->size, me = (uint64_t)coll->comm->rank;
+    coll->in_place = sendbuf == MPI_IN_PLACE;
+    lc_coll_bytes(call, coll, (n - me - coll->in_place) * block, (me + 1 - coll->in_place) * block,
+                  block);
+}
+
+static inline void lc_coll_exscan(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
+                                  uint64_t count, MPI_Datatype type, MPI_Comm comm) {
+    if (!lc_coll_fill(call, coll, LC_COLL_EXSCAN, comm, -1))
+        return;
+    uint64_t block = count * lc_type_bytes(call->thread, type);
+    uint64_t n = (uint64_t)coll->comm->size, me = (uint64_t)coll->comm->rank;
+    coll->in_place = sendbuf == MPI_IN_PLACE;
+    lc_coll_bytes(call, coll, (n - me - 1) * block, me * block, block);
+}
+
+static inline void lc_coll_allgather(struct lc_call *call, struct lc_coll *coll,
+                                     const void *sendbuf, uint64_t sendcount, MPI_Datatype sendtype,
+                                     uint64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    if (!lc_coll_fill(call, coll, LC_COLL_N2N, comm, -1))
+        return;
+    uint64_t rcvd = recvcount * lc_type_bytes(call->thread, recvtype);
+    coll->in_place = sendbuf == MPI_IN_PLACE;
+    uint64_t sent = coll->in_place ? rcvd : sendcount * lc_type_bytes(call->thread, sendtype);
+    uint64_t n = lc_coll_members(coll) - coll->in_place;
+    lc_coll_bytes(call, coll, n * sent, n * rcvd, sent > rcvd ? sent : rcvd);
+}
+
+static inline void lc_coll_alltoall(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
+                                    uint64_t sendcount, MPI_Datatype sendtype, uint64_t recvcount,
+                                    MPI_Datatype recvtype, MPI_Comm comm) {
+    lc_coll_allgather(call, coll, sendbuf, sendcount, sendtype, recvcount, recvtype, comm);
+}
+
+static inline void lc_coll_gather(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
+                                  uint64_t sendcount, MPI_Datatype sendtype, const void *recvbuf,
+                                  uint64_t recvcount, MPI_Datatype recvtype, int root,
+                                  MPI_Comm comm) {
+    (void)recvbuf;
+    if (!lc_coll_fill(call, coll, LC_COLL_N2ONE, comm, root) || root == MPI_PROC_NULL)
+        return;
+    uint64_t rcvd = coll->is_root ? recvcount * lc_type_bytes(call->thread, recvtype) : 0;
+    coll->in_place = coll->is_root && sendbuf == MPI_IN_PLACE;
+    bool sends = !coll->in_place && !(coll->is_root && coll->comm->inter);
+    uint64_t sent = sends ? sendcount * lc_type_bytes(call->thread, sendtype) : 0;
+    lc_coll_bytes(call, coll, sent,
+                  coll->is_root ? (lc_coll_members(coll) - coll->in_place) * rcvd : 0,
+                  sent > rcvd ? sent : rcvd);
+}
+
+static inline void lc_coll_scatter(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
+                                   MPI_Datatype sendtype, const void *recvbuf, uint64_t recvcount,
+                                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    if (!lc_coll_fill(call, coll, LC_COLL_ONE2N, comm, root) || root == MPI_PROC_NULL)
+        return;
+    uint64_t sent = coll->is_root ? sendcount * lc_type_bytes(call->thread, sendtype) : 0;
+    coll->in_place = coll->is_root && recvbuf == MPI_IN_PLACE;
+    bool receives = !coll->in_place && !(coll->is_root && coll->comm->inter);
+    uint64_t rcvd = receives ? recvcount * lc_type_bytes(call->thread, recvtype) : 0;
+    lc_coll_bytes(call, coll, coll->is_root ? (lc_coll_members(coll) - coll->in_place) * sent : 0,
+                  rcvd, sent > rcvd ? sent : rcvd);
+}
+
+/* MPI_Reduce_scatter. These fill in the bytes that this process sends and receives; counts are
+ * read as the call has them (int or MPI_Count). */
+void lc_coll_reduce_scatter(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
+                            const void *recvcounts, MPI_Datatype type, MPI_Comm comm);
+/* The same of MPI_Reduce_scatter_block; recvcount: elements of each block. */
+void lc_coll_reduce_scatter_block(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
+                                  uint64_t recvcount, MPI_Datatype type, MPI_Comm comm);
+/* The same of MPI_Gatherv; recvcounts: read at the root only. */
+void lc_coll_gatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
+                     uint64_t sendcount, MPI_Datatype sendtype, const void *recvcounts,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm);
+/* The same of MPI_Scatterv; sendcounts: read at the root only. */
+void lc_coll_scatterv(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
+                      MPI_Datatype sendtype, const void *recvbuf, uint64_t recvcount,
+                      MPI_Datatype recvtype, int root, MPI_Comm comm);
+/* The same of MPI_Allgatherv. */
+void lc_coll_allgatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
+                        uint64_t sendcount, MPI_Datatype sendtype, const void *recvcounts,
+                        MPI_Datatype recvtype, MPI_Comm comm);
+/* The same of MPI_Alltoallv. */
+void lc_coll_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
+                       const void *sendcounts, MPI_Datatype sendtype, const void *recvcounts,
+                       MPI_Datatype recvtype, MPI_Comm comm);
+/* The same of MPI_Alltoallw: a type for each partner. */
+void lc_coll_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
+                       const void *sendcounts, const MPI_Datatype *sendtypes,
+                       const void *recvcounts, const MPI_Datatype *recvtypes, MPI_Comm comm);
+/* The same of MPI_Neighbor_allgather; partners are the neighbours. */
+void lc_coll_neighbor_allgather(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
+                                MPI_Datatype sendtype, uint64_t recvcount, MPI_Datatype recvtype,
+                                MPI_Comm comm);
+/* The same of MPI_Neighbor_allgatherv. */
+void lc_coll_neighbor_allgatherv(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
+                                 MPI_Datatype sendtype, const void *recvcounts,
+                                 MPI_Datatype recvtype, MPI_Comm comm);
+/* The same of MPI_Neighbor_alltoall. */
+void lc_coll_neighbor_alltoall(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
+                               MPI_Datatype sendtype, uint64_t recvcount, MPI_Datatype recvtype,
+                               MPI_Comm comm);
+/* The same of MPI_Neighbor_alltoallv. */
+void lc_coll_neighbor_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
+                                MPI_Datatype sendtype, const void *recvcounts,
+                                MPI_Datatype recvtype, MPI_Comm comm);
+/* The same of MPI_Neighbor_alltoallw: a type for each neighbour. */
+void lc_coll_neighbor_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
+                                const MPI_Datatype *sendtypes, const void *recvcounts,
+                                const MPI_Datatype *recvtypes, MPI_Comm comm);
+
+/* Around calls that make all members of a communicator wait for each other without data:
+ * constructors, collective operations of files. */
+
+/* Around a call that makes all members of `comm` wait for each other. */
+static inline void lc_sync_begin(struct lc_call *call, MPI_Comm comm) {
+    struct lc_comm *c = call->mode & LC_MODE_CLOCKS ? lc_comm_get(call->thread, comm) : NULL;
+    if (c != NULL && !c->inter)
+        lc_clocks_sync_begin(call, c);
+}
+
+static inline void lc_sync_end(struct lc_call *call, int result) {
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_sync_end(call, lc_likely(result == MPI_SUCCESS) || !lc_was_refused(result));
+}
+
+static inline void lc_file_sync_begin(struct lc_call *call, MPI_File file) {
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_file_begin(call, file);
+}
+
+/* Nonblocking ones. */
+static inline void lc_idup_begin(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
+    coll->clocks = NULL;
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_isync_begin(call, coll, lc_comm_get(call->thread, comm));
+}
+
+static inline void lc_file_isync_begin(struct lc_call *call, struct lc_coll *coll, MPI_File file) {
+    coll->clocks = NULL;
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_file_ibegin(call, file, coll);
+}
+/* The begin of a nonblocking collective of a file, after the call. */
+void lc_file_isync_end(struct lc_call *call, struct lc_coll *coll, int result,
+                       const MPI_Request *request);
+
+static inline void lc_file_split_sync(struct lc_call *call, MPI_File file, bool begins) {
+    if (call->mode & LC_MODE_CLOCKS)
+        (begins ? lc_clocks_file_split_begin : lc_clocks_file_split_end)(call, file);
+}
+
+/* A constructor whose members are only those of the new communicator. */
+static inline void lc_comm_sync(struct lc_call *call, int result, const MPI_Comm *comm) {
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, *comm) : NULL;
+    if (call->mode & LC_MODE_CLOCKS && c != NULL)
+        lc_clocks_comm_sync(call, c);
+}
+
+/* A constructor over the members of `comm`, after lc_sync_end: those of both groups. */
+static inline void lc_comm_sync_groups(struct lc_call *call, int result, MPI_Comm comm) {
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, comm) : NULL;
+    if (call->mode & LC_MODE_CLOCKS && c != NULL && c->inter)
+        lc_clocks_comm_sync(call, c);
+}
+
+static inline void lc_file_known(struct lc_call *call, int result, MPI_Comm comm,
+                                 const MPI_File *file) {
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, comm) : NULL;
+    if (call->mode & LC_MODE_CLOCKS && c != NULL)
+        lc_clocks_file_new(*file, c);
+}
+
+/* A file that could not be closed is still open. */
+static inline void lc_file_sync_over(int result, MPI_File file) {
+    if (result == MPI_SUCCESS)
+        lc_clocks_file_closed(file);
+}
 
 #endif

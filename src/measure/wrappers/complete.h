@@ -9,9 +9,8 @@
 #include <stdint.h>
 
 #include "format/raw.h"
-#include "measure/wrappers/message_counts.h"
+#include "measure/wrappers/messages.h"
 #include "measure/mpi/request.h"
-#include "measure/mpi/status.h"
 #include "measure/core/core.h"
 #include "measure/hot/hooks.h"
 #include "measure/core/thread.h"

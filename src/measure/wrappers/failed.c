@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "measure/wrappers/message_counts.h"
+#include "measure/wrappers/messages.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/clocks/clocks_hooks.h"

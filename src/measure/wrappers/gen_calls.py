@@ -568,7 +568,7 @@ def make_wrappers(calls, flavour, out):
     own = [c for c in calls if flavour in c.flavours]
     out.write(
         "/* Generated from mpi_functions.tsv. */\n#include \"measure/core/core.h\"\n#include \"measure/hot/hot.h\"\n"
-        "#include \"measure/wrappers/wrap.h\"\n\nstruct lc_real lc_real;\n\n"
+        "#include \"measure/wrappers/wrappers.h\"\n\nstruct lc_real lc_real;\n\n"
     )
     out.write("\n".join(wrapper(c, flavour) for c in own))
     write_tables(own, out)
@@ -578,7 +578,7 @@ def make_wrappers(calls, flavour, out):
 
 
 def make_names_only(calls, flavour, out):
-    out.write("/* Generated from mpi_functions.tsv. */\n#include \"measure/wrappers/wrap.h\"\n\nstruct lc_real lc_real;\n\n")
+    out.write("/* Generated from mpi_functions.tsv. */\n#include \"measure/wrappers/wrappers.h\"\n\nstruct lc_real lc_real;\n\n")
     write_tables([c for c in calls if flavour in c.flavours], out)
     out.write("};\n\nconst struct lc_wrapper lc_wrappers[] = {{0}};\n")
 

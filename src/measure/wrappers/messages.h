@@ -11,15 +11,28 @@
 #include "format/raw.h"
 #include "format/state.h"
 #include "measure/wrappers/failed.h"
-#include "measure/wrappers/message_counts.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
-#include "measure/mpi/status.h"
 #include "measure/core/core.h"
 #include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/thread.h"
+
+/* How many messages a call had. */
+
+/* The number of point-to-point messages of calls that can have other than one, in a row of its own
+ * (see LC_RAW_CLASS_MESSAGES). */
+static inline void lc_count_messages(struct lc_call *call, uint64_t rcvd, uint64_t rcvd_empty,
+                                     uint64_t sent, uint64_t sent_empty) {
+    if ((rcvd | rcvd_empty | sent | sent_empty) == 0)
+        return;
+    struct lc_state_row *row = lc_row(call->thread, call->entry->path, LC_RAW_CLASS_MESSAGES);
+    row->count += rcvd;
+    row->sum += rcvd_empty;
+    row->min += sent;
+    row->max += sent_empty;
+}
 
 static inline void lc_msg_fill(struct lc_call *call, struct lc_msg *msg, int peer, int tag,
                                MPI_Comm comm) {
@@ -178,5 +191,39 @@ static inline void lc_sendrecv_end(struct lc_call *call, struct lc_msg *out, str
     call->class_bytes = out->bytes > in->bytes ? out->bytes : in->bytes;
     lc_count_messages(call, rcvd, rcvd_empty, sent, sent_empty);
 }
+
+/* Messages in calls that are made seldom enough to stay out of line: MPI_Isendrecv, what makes
+ * persistent and partitioned requests and starts them, and matched probes. Called by the generated
+ * wrappers; `result` is what MPI returned. */
+
+/* MPI_Isendrecv: a send and a receive that have one request. */
+void lc_isendrecv_begin(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, uint64_t count,
+                        MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
+                        MPI_Comm comm);
+/* After it: the one request gets both halves. */
+void lc_isendrecv_end(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, int result,
+                      const MPI_Request *request);
+/* Persistent and partitioned requests. result: of MPI; the request is read if it succeeded. */
+void lc_send_init(struct lc_call *call, int result, uint64_t count, MPI_Datatype type, int dest,
+                  int tag, MPI_Comm comm, enum lc_send_kind kind, const MPI_Request *request);
+/* After MPI_Recv_init: notes the persistent request of a receive. */
+void lc_recv_init(struct lc_call *call, int result, int source, int tag, MPI_Comm comm,
+                  const MPI_Request *request);
+
+/* Before partitions of a send become ready. */
+void lc_pready(struct lc_call *call, MPI_Request request, int count);
+/* MPI_Psend_init and MPI_Precv_init. */
+void lc_partitioned_init(struct lc_call *call, int result, bool send, int partitions,
+                         uint64_t count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                         const MPI_Request *request);
+/* Before MPI_Start and MPI_Startall. */
+void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests);
+/* After them; requests are read as far as MPI has started them. */
+void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request *requests);
+/* After MPI_Mprobe and MPI_Improbe: remembers the message if one was found. */
+void lc_mprobe_end(struct lc_call *call, int result, bool found, MPI_Comm comm,
+                   const MPI_Message *message, const MPI_Status *status);
+/* Before MPI_Mrecv and MPI_Imrecv: what is known of the message. */
+void lc_mrecv_begin(struct lc_call *call, struct lc_msg *msg, const MPI_Message *message);
 
 #endif

@@ -14,8 +14,6 @@
 #include "measure/mpi/request.h"
 #include "measure/wrappers/special.h"
 #include "measure/core/core.h"
-#include "measure/core/core_options.h"
-#include "measure/core/mode.h"
 #include "measure/gather/agree.h"
 #include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"

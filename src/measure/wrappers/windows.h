@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "measure/mpi/handles.h"
-#include "measure/wrappers/sync.h"
+#include "measure/wrappers/coll.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
 #include "measure/hot/hot.h"

@@ -8,9 +8,9 @@
 
 #include "measure/hot/hot.h"
 #include "measure/core/core_parts.h"
-#include "measure/wrappers/wrap.h"
+#include "measure/wrappers/wrappers.h"
 #include "measure/hot/locations.h"
-#include "measure/core/mode.h"
+#include "measure/core/core.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/state_write.h"
 #include "measure/samples/sampler.h"

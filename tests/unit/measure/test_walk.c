@@ -12,7 +12,6 @@
 #include <time.h>
 #include <ucontext.h>
 
-#include "measure/unwind/unwind.h"
 #include "measure/unwind/walk.h"
 
 #define NOINLINE __attribute__((noinline, noclone))

@@ -1,12 +1,10 @@
-#include "measure/wrappers/message_setup.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/wrappers/messages.h"
 #include "base/mem.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
-#include "measure/mpi/status.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
 #include "measure/hot/hooks.h"

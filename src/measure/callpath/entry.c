@@ -1,25 +1,22 @@
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/err.h"
 #include "base/hash.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry_find.h"
-#include "measure/unwind/bindings.h"
+#include "measure/unwind/modules.h"
 #include "measure/callpath/budget.h"
 #include "measure/callpath/call_sites.h"
 #include "measure/callpath/draft.h"
 #include "measure/callpath/entries.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/loops.h"
-#include "measure/unwind/modules.h"
-#include "measure/callpath/path_watch.h"
-#include "measure/callpath/pool.h"
 #include "measure/callpath/python_stack.h"
-#include "measure/unwind/unwind.h"
+#include "measure/unwind/walk.h"
 #include "measure/core/core_parts.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* The cold half of the look-up: rows of nodes, paths, entries made of drafts. */
 
