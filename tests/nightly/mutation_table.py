@@ -78,7 +78,7 @@ MUTATIONS = [
     Mutation("clock_not_carried", "src/piggyback/logical.h",
              "    LC_SHOW(l->useful, lc_larger(l->useful, stamp->useful));\n", "",
              "the useful clock is not carried along an edge", ("unit.piggyback.logical_clocks",)),
-    Mutation("late_receives_not_read", "src/measure/clocks/backlog_progress.c",
+    Mutation("late_receives_not_read", "src/measure/clocks/backlog.c",
              "    take_late();\n", "    (void)take_late;\n",
              "a receive that was forced never finds its entry", ("sim.tool",)),
     Mutation("known_clocks_kept_back", "src/measure/clocks/call_clocks.c",

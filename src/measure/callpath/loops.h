@@ -83,7 +83,7 @@ extern const uint64_t *lc_loops_waited;
 extern void (*lc_loops_worked)(uint64_t since, uint64_t until,
                                struct lc_loop_code codes[LC_LOOP_CODES]);
 
-/* Brings loop->threads up to the visit at `begin` (clocks/iteration_threads.c); NULL: nobody
+/* Brings loop->threads up to the visit at `begin` (clocks/iterations.c); NULL: nobody
  * can. */
 extern void (*lc_loops_threads)(struct lc_loop *loop, uint64_t begin);
 

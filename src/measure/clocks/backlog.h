@@ -57,8 +57,6 @@ void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_threa
 void lc_clk_backlog_call_begins(struct lc_clk_thread *k, const struct lc_call *call);
 /* Its end, with the last one. own: ticks of the tool's own in it. */
 void lc_clk_backlog_call_ends(struct lc_clk_thread *k, const struct lc_call *call, uint64_t own);
-/* The begin of the thread's call is queued now, if it was not yet. With the lock. */
-void lc_clk_backlog_begun(struct lc_clk_thread *k);
 extern const struct lc_event_type lc_clk_begin_event, lc_clk_end_event; /* data: none; own */
 
 /* Useful time of the thread until call->begin, in the call path of that time; regions split it. */
@@ -81,22 +79,13 @@ void lc_clk_backlog_unlock(void);
 void lc_clk_backlog_own(void);
 /* Another thread is going to use it; any thread may call this. */
 void lc_clk_backlog_share(void);
-/* Runs the events that are ready, oldest first. With the lock. */
-void lc_clk_backlog_work(void);
 /* Runs the oldest event, ready or not; there is one. With the lock. */
 void lc_clk_backlog_force(void);
 /* The call whose event runs, if it does so when it happens: nothing was queued then; else NULL.
  * With the lock. */
 const struct lc_call *lc_clk_backlog_in_time(void);
-/* Number of queued events; no lock needed. */
-uint32_t lc_clk_backlog_events(void);
 /* The queue is long: records come later than the program goes on. No lock needed. */
 bool lc_clk_backlog_lags(void);
-/* When the event began that was the oldest when the queue was worked off (lc_patience_ticks); there
- * is one. No lock needed. */
-uint64_t lc_clk_backlog_oldest(void);
-/* Frees the queue; it is empty. With the lock. */
-void lc_clk_backlog_end(void);
 
 /* The call paths of the thread are about to be freed: its events, and its clocks, get copies of
  * those that they hold. After its last event. */
@@ -112,5 +101,21 @@ static inline uint32_t lc_clk_node_before(const struct lc_call *call) {
     bool began = call->thread != NULL && call->thread->index > 0 && entry->n_items > 0;
     return began ? entry->items[0].node : 0;
 }
+
+/* Progress of the backlog: packets are taken, events that are ready run, packets sent. */
+
+struct lc_clk_thread;
+
+/* Makes progress during a call of the program, at `now` (lc_ticks): takes the packets that have
+ * come, runs the events that are ready, sends packets. */
+void lc_clk_backlog_progress(uint64_t now);
+
+enum { LC_DRAIN_US = 20000 };
+/* In a constructor, in which all members take part: makes progress until the queue is empty, for
+ * LC_DRAIN_US at most. */
+void lc_clk_backlog_drain(void);
+
+/* In MPI_Finalize, collective: makes progress until the queues of all ranks are empty. */
+void lc_clk_backlog_finish(struct lc_clk_thread *k);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/timer.h"
-#include "measure/clocks/blame_merge.h"
+#include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/deferred.h"

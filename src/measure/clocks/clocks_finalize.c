@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "format/facts.h"
-#include "measure/clocks/blame_merge.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/chosen_scenarios.h"
 #include "measure/clocks/clocks.h"
@@ -17,20 +16,336 @@
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/intervals.h"
-#include "measure/clocks/constructor_sync.h"
+#include "measure/clocks/contexts.h"
 #include "measure/clocks/iterations.h"
-#include "measure/clocks/pair_rows.h"
 #include "measure/clocks/phases.h"
-#include "measure/clocks/scoped_paths.h"
-#include "measure/clocks/trace_offsets.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/clocks/what_if_factors.h"
 #include "measure/core/core.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 #include "piggyback/match.h"
-#include "measure/clocks/backlog_progress.h"
-#include "measure/clocks/record_arrivals.h"
+#include "measure/clocks/backlog.h"
+#include "measure/clocks/records.h"
+#include "base/binomial.h"
+#include "measure/clocks/origins.h"
+#include "measure/callpath/call_sites.h"
+#include "piggyback/blame.h"
+#include "base/hash.h"
+#include "piggyback/pairs.h"
+
+/* Who was late, merged over all ranks in MPI_Finalize along a tree of tables. */
+
+enum { LC_BLAME_KEPT = 64, LC_BLAME_TAG = 0x4c33 };
+
+/* What this rank did in `node` is of interest: between which of its calls it spent most of its time
+ * there. */
+static void fill_sites(struct lc_state_wait *w) {
+    uint64_t from = 0, to = 0;
+    uint32_t node = w->node;
+    pthread_mutex_lock(&lc_core.lock);
+    while (lc_state_nodes()[node].kind == LC_RAW_SAMPLED) /* the calls are those around it */
+        node = lc_state_nodes()[node].parent;
+    if (lc_sites_most(node, &from, &to)) {
+        w->sites[0] = from;
+        w->sites[1] = to;
+    }
+    pthread_mutex_unlock(&lc_core.lock);
+}
+
+void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index,
+                      uint32_t late_thread) {
+    uint64_t offset = 0;
+    if (node >= atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire))
+        return;
+    struct lc_state_wait *w = lc_state_take(sizeof *w, &offset);
+    if (w == NULL)
+        return;
+    w->node = node;
+    w->what = what;
+    w->late_thread = late_thread;
+    w->thread = late_thread != 0 ? late_thread - 1 : 0;
+    w->index = index;
+    w->ticks[what == LC_STATE_WAIT_TIMES ? LC_MEASURED_KINDS : 0] = ticks;
+    if (what != LC_STATE_WAIT_BLAME && what != LC_STATE_WAIT_MORE && what != LC_STATE_WAIT_PASSED &&
+        what != LC_STATE_WAIT_SPREAD)
+        fill_sites(w);
+    w->next = atomic_load_explicit(&lc_core.state->waits, memory_order_relaxed);
+    atomic_store_explicit(&lc_core.state->waits, offset, memory_order_release);
+}
+
+/* Before the first of these: sums of the call sites are complete. */
+static void lc_clk_sites_close(void) {
+    pthread_mutex_lock(&lc_core.lock);
+    for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
+        lc_sites_take_all(t);
+    pthread_mutex_unlock(&lc_core.lock);
+}
+
+uint64_t lc_clk_path_hash(uint32_t node) {
+    const struct lc_state_node *nodes = lc_state_nodes();
+    uint64_t hash = LC_HASH_BEGIN;
+    for (uint32_t at = node, deep = 0; at != LC_NONE && deep < 1000;
+         at = nodes[at].parent, deep++) {
+        hash = lc_hash_word(hash, nodes[at].kind ^ nodes[at].offset << 3);
+        if (lc_raw_is_code(nodes[at].kind) && nodes[at].ref != LC_NONE)
+            hash = lc_hash_text(hash, lc_state_path_of(nodes[at].ref));
+        else if (lc_raw_is_named(nodes[at].kind))
+            hash = lc_hash_text(hash, lc_state_name_of(nodes[at].ref));
+    }
+    return hash;
+}
+
+/* Adds up the tables of all ranks: rank 0 has the sum. `other`: room for one. */
+static void add_up(struct lc_blame *table, struct lc_blame *other) {
+    struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
+    enum lc_binomial_step step;
+    int peer;
+    while ((step = lc_binomial_next(&tree, &peer)) == LC_BINOMIAL_CHILD) {
+        lc_real.Recv(other, (int)sizeof *other, MPI_BYTE, peer, LC_BLAME_TAG, lc_core.comm,
+                     MPI_STATUS_IGNORE);
+        lc_blame_merge(table, other);
+    }
+    if (step == LC_BINOMIAL_PARENT)
+        lc_real.Send(table, (int)sizeof *table, MPI_BYTE, peer, LC_BLAME_TAG, lc_core.comm);
+}
+
+/* The largest rows of rank 0 to all; returns how many. */
+static int share_top(struct lc_blame *table, struct lc_blame_row top[LC_BLAME_KEPT]) {
+    int n = 0;
+    if (lc_core.rank == 0) {
+        lc_blame_sort(table);
+        while (n < LC_BLAME_KEPT && n < (int)table->n &&
+               table->rows[n].ticks > table->rows[n].error) {
+            top[n] = table->rows[n];
+            n++;
+        }
+    }
+    lc_real.Bcast(&n, 1, MPI_INT, 0, lc_core.comm);
+    lc_real.Bcast(top, n * (int)sizeof *top, MPI_BYTE, 0, lc_core.comm);
+    return n;
+}
+
+static uint64_t certain_indirect(const struct lc_blame_row *row) {
+    return row->indirect - row->indirect_error;
+}
+
+/* Both sums, so that one can see that they are equal. On rank 0 the table is that of all ranks. */
+static void put_costs(const struct lc_blame *costs, const struct lc_blame_row *top, int n,
+                      struct lc_strbuf *facts) {
+    enum { WAITS, REST, REST_INDIRECT, SUMS };
+    uint64_t mine[SUMS] = {lc_clk.waited_ticks, lc_clk.cost_rest, lc_clk.cost_rest_indirect};
+    uint64_t all[SUMS] = {0, 0, 0};
+    lc_real.Reduce(mine, all, SUMS, MPI_UINT64_T, MPI_SUM, 0, lc_core.comm);
+    if (lc_core.rank != 0)
+        return;
+    uint64_t costs_all = all[REST] + all[REST_INDIRECT], passed = all[REST_INDIRECT];
+    uint64_t known = 0, indirect = 0;
+    double s_per_tick = lc_clk.ns_per_tick * 1e-9;
+    for (uint32_t i = 0; i < costs->n; i++) {
+        costs_all += costs->rows[i].ticks;
+        passed += costs->rows[i].indirect;
+    }
+    for (int i = 0; i < n; i++) {
+        known += top[i].ticks - top[i].error;
+        indirect += certain_indirect(&top[i]);
+    }
+    uint64_t unknown = costs_all - known, unknown_indirect = passed - indirect;
+    const struct lc_fact_waiting fact = {
+        .waits_s = (double)all[WAITS] * s_per_tick,
+        .costs_s = (double)costs_all * s_per_tick,
+        .direct_s = (double)(known - indirect) * s_per_tick,
+        .indirect_s = (double)indirect * s_per_tick,
+        .unknown_direct_s = (double)(unknown - unknown_indirect) * s_per_tick,
+        .unknown_indirect_s = (double)unknown_indirect * s_per_tick};
+    lc_facts_put(facts, LC_FACT_WAITING, &fact, sizeof fact);
+}
+
+static void book_blame(const struct lc_blame_row *top, int n) {
+    for (int i = 0; i < n; i++) {
+        if (top[i].rank == lc_clk.rank) {
+            lc_clk_book_node(top[i].node, top[i].ticks - top[i].error, LC_STATE_WAIT_BLAME,
+                             (uint64_t)i, 0);
+            if (top[i].error > 0)
+                lc_clk_book_node(top[i].node, top[i].error, LC_STATE_WAIT_MORE, (uint64_t)i, 0);
+        }
+        if (top[i].late_rank == lc_clk.rank)
+            lc_clk_book_node(top[i].late_node, 0, LC_STATE_WAIT_LATE, (uint64_t)i,
+                             top[i].late_thread);
+    }
+}
+
+static void book_costs(const struct lc_blame_row *top, int n) {
+    for (int i = 0; i < n; i++) {
+        uint64_t indirect = certain_indirect(&top[i]);
+        uint64_t direct = top[i].ticks - top[i].error - indirect;
+        if (top[i].late_rank != lc_clk.rank)
+            continue;
+        lc_clk_book_node(top[i].late_node, direct, LC_STATE_WAIT_COST, (uint64_t)i,
+                         top[i].late_thread);
+        lc_clk_book_node(top[i].late_node, indirect, LC_STATE_WAIT_PASSED, (uint64_t)i, 0);
+        if (lc_state_nodes()[top[i].late_node].kind == LC_RAW_SAMPLED)
+            lc_clk_book_node(top[i].late_node, (uint64_t)sqrt(fmax(top[i].squares, 0)),
+                             LC_STATE_WAIT_SPREAD, (uint64_t)i, 0);
+    }
+}
+
+/* Blame and costs. Collective; the rows that are kept go to the state of the ranks they name, the
+ * sums of waits and costs to the facts (rank 0). */
+static void lc_clk_merge_blame(struct lc_strbuf *facts) {
+    struct lc_blame *b = &lc_clk.blame, *other = malloc(sizeof *other),
+                    *keyed = calloc(1, sizeof *keyed);
+    struct lc_blame_row top[LC_BLAME_KEPT];
+    int ok = other != NULL && keyed != NULL, all_ok = 0;
+    lc_clk_origins_finish();
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    for (uint32_t i = 0; all_ok && keyed != NULL && i < b->n; i++) {
+        struct lc_blame_row row = b->rows[i];
+        row.wait_key = lc_clk_path_hash((uint32_t)row.wait_key);
+        lc_blame_add(keyed, &row);
+    }
+    if (all_ok && keyed != NULL && other != NULL) {
+        add_up(keyed, other);
+        int n = share_top(keyed, top);
+        book_blame(top, n);
+        add_up(&lc_clk.costs, other);
+        n = share_top(&lc_clk.costs, top);
+        book_costs(top, n);
+        put_costs(&lc_clk.costs, top, n, facts);
+    }
+    free(other);
+    free(keyed);
+}
+
+/* Rows of all ranks together, as far as there is one for each rank. */
+enum { MOST_ROWS = 65536 };
+
+struct row { /* from: by position */
+    double to, waiting_s, messages, bytes;
+};
+
+enum { LEFT_PAIRS, LEFT_S, LEFT_MESSAGES, LEFT_BYTES, N_LEFT };
+
+static void leave_out(double left[N_LEFT], double pairs, const struct lc_pair_sums *sums) {
+    left[LEFT_PAIRS] += pairs;
+    left[LEFT_S] += (double)sums->ticks * lc_clk.ns_per_tick * 1e-9;
+    left[LEFT_MESSAGES] += (double)sums->messages;
+    left[LEFT_BYTES] += (double)sums->bytes;
+}
+
+/* The heaviest rows of this rank; the rest is added to `left`. */
+static void fill(struct row *rows, uint32_t room, double left[N_LEFT]) {
+    struct lc_pairs *pairs = &lc_clk.pairs;
+    lc_pairs_sort(pairs);
+    leave_out(left, pairs->n_left_out, &pairs->left_out);
+    for (uint32_t i = 0; i < pairs->n; i++) {
+        const struct lc_pair_sums *sums = &pairs->rows[i].sums;
+        if (i < room)
+            rows[i] =
+                (struct row){pairs->rows[i].rank, (double)sums->ticks * lc_clk.ns_per_tick * 1e-9,
+                             (double)sums->messages, (double)sums->bytes};
+        else
+            leave_out(left, 1, sums);
+    }
+}
+
+static void put(const struct row *rows, uint32_t room, const double left[N_LEFT],
+                struct lc_strbuf *facts) {
+    const struct lc_fact_pairs fact = {.pairs = left[LEFT_PAIRS],
+                                       .waiting_s = left[LEFT_S],
+                                       .messages = left[LEFT_MESSAGES],
+                                       .bytes = left[LEFT_BYTES]};
+    size_t begin = lc_facts_begin(facts, LC_FACT_PAIRS, &fact, sizeof fact);
+    for (size_t i = 0; i < (size_t)room * (size_t)lc_core.size; i++) {
+        const struct lc_fact_pair pair = {.from = (double)(i / room),
+                                          .to = rows[i].to,
+                                          .waiting_s = rows[i].waiting_s,
+                                          .messages = rows[i].messages,
+                                          .bytes = rows[i].bytes};
+        if (pair.waiting_s > 0 || pair.messages > 0)
+            lc_strbuf_add(facts, (const char *)&pair, sizeof pair);
+    }
+    lc_facts_end(facts, begin);
+}
+
+/* Collective; adds LC_FACT_PAIRS on rank 0: the heaviest pairs of each rank, and what is left out.
+ */
+static void lc_clk_pairs_put(struct lc_strbuf *facts) {
+    uint32_t n = (uint32_t)lc_core.size, room = MOST_ROWS / n, most = 0;
+    double left[N_LEFT] = {0}, left_all[N_LEFT] = {0};
+    lc_real.Allreduce(&lc_clk.pairs.n, &most, 1, MPI_UINT32_T, MPI_MAX, lc_core.comm);
+    room = room < most ? room : most;
+    room = room > 0 ? room : 1;
+    struct row *rows = calloc(room, sizeof *rows);
+    struct row *all = lc_core.rank == 0 ? calloc((size_t)room * n, sizeof *all) : NULL;
+    int ok = rows != NULL && (lc_core.rank != 0 || all != NULL), all_ok = 0;
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    if (all_ok) {
+        int doubles = (int)(room * (sizeof *rows / sizeof(double)));
+        fill(rows, room, left);
+        lc_real.Gather(rows, doubles, MPI_DOUBLE, all, doubles, MPI_DOUBLE, 0, lc_core.comm);
+        lc_real.Reduce(left, left_all, N_LEFT, MPI_DOUBLE, MPI_SUM, 0, lc_core.comm);
+        if (all != NULL)
+            put(all, room, left_all, facts);
+    }
+    free(rows);
+    free(all);
+}
+
+struct end { /* MPI_DOUBLE_INT */
+    double seconds;
+    int rank;
+};
+
+struct path { /* of all intervals together */
+    double seconds;
+    struct end longest; /* of one interval */
+    int thread;
+};
+
+static void own_lengths(const struct lc_interval *v, struct end mine[LC_PATHS]) {
+    const double ticks[LC_PATHS] = {
+        [LC_PATH_GLOBAL] = v != NULL ? v->chain : 0,
+        [LC_PATH_PROCESS] = v != NULL ? v->process_chain : 0,
+        [LC_PATH_THREAD] = v != NULL ? v->useful_max : 0,
+        [LC_PATH_OUTSIDE_MPI] = v != NULL ? v->outside_mpi_max : 0,
+        [LC_PATH_OUTSIDE_OMP] = v != NULL ? v->outside_omp : 0,
+    };
+    for (size_t i = 0; i < LC_PATHS; i++)
+        mine[i] = (struct end){ticks[i] * lc_clk.ns_per_tick * 1e-9, lc_core.rank};
+}
+
+/* Collective: the longest paths of one interval, added on rank 0. */
+static void add_interval(const struct lc_interval *v, struct path paths[LC_PATHS]) {
+    struct end mine[LC_PATHS], longest[LC_PATHS];
+    int ends[LC_PATHS], all[LC_PATHS];
+    own_lengths(v, mine);
+    lc_real.Allreduce(mine, longest, LC_PATHS, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
+    for (size_t i = 0; i < LC_PATHS; i++)
+        ends[i] = v != NULL && longest[i].rank == lc_core.rank ? v->ends[i] : -1;
+    lc_real.Reduce(ends, all, LC_PATHS, MPI_INT, MPI_MAX, 0, lc_core.comm);
+    for (size_t i = 0; lc_core.rank == 0 && i < LC_PATHS; i++) {
+        paths[i].seconds += longest[i].seconds;
+        if (longest[i].seconds > paths[i].longest.seconds) {
+            paths[i].longest = longest[i];
+            paths[i].thread = all[i];
+        }
+    }
+}
+
+/* Collective; adds LC_FACT_PATHS on rank 0, over the first n intervals of all ranks. */
+static void lc_clk_paths_put(uint32_t n, struct lc_strbuf *facts) {
+    struct path paths[LC_PATHS] = {{0}};
+    for (uint32_t k = 0; k < n; k++)
+        add_interval(k < lc_clk.n_intervals && k < lc_clk.cap_intervals ? &lc_clk.intervals[k]
+                                                                        : NULL,
+                     paths);
+    struct lc_fact_path fact[LC_PATHS];
+    for (size_t i = 0; i < LC_PATHS; i++)
+        fact[i] = (struct lc_fact_path){paths[i].seconds, paths[i].longest.rank, paths[i].thread};
+    if (lc_core.rank == 0)
+        lc_facts_put(facts, LC_FACT_PATHS, fact, sizeof fact);
+}
 
 enum { N_TOTAL = offsetof(struct lc_fact_counts, events_most) / sizeof(uint64_t) };
 

@@ -12,4 +12,26 @@ struct lc_strbuf;
 /* Empty: not on rank 0, or nothing is known; kept for ever. */
 const struct lc_strbuf *lc_clocks_facts(void);
 
+/* Who was late, merged over all ranks in MPI_Finalize. */
+
+struct lc_strbuf;
+
+/* An index-ed value of a node in the state; what: enum lc_state_wait_what; late_thread: as in
+ * struct lc_blame_row. */
+void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index,
+                      uint32_t late_thread);
+
+/* The same on all ranks for the same call path. */
+uint64_t lc_clk_path_hash(uint32_t node);
+
+/* Who waits for whom and sends to whom, of all ranks, in MPI_Finalize. */
+
+struct lc_strbuf;
+
+/* Critical paths by scope (all edges, those inside of a process, a thread alone) and by what counts
+ * (useful work, time outside of MPI, time outside of OpenMP's runtime): how long the longest of
+ * each kind is, and where it ends. Definitions: docs/definitions/efficiency-factors.md. */
+
+struct lc_strbuf;
+
 #endif

@@ -15,7 +15,6 @@
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/shadow_collectives.h"
-#include "measure/clocks/trace_offsets.h"
 #include "measure/core/core.h"
 #include "piggyback/colllog.h"
 #include "piggyback/logical.h"

@@ -15,7 +15,6 @@
 #include "measure/clocks/packets.h"
 #include "measure/clocks/shadow_private.h"
 #include "measure/clocks/turns.h"
-#include "measure/clocks/work_since.h"
 #include "measure/core/core.h"
 
 struct lc_shadow_batch { /* also as words of a message */

@@ -46,10 +46,24 @@ static inline int32_t lc_clk_world(const struct lc_comm *comm, int32_t peer) {
 
 /* One shadow collective less: frees it if the program has. With lc_clk.lock. */
 void lc_clk_comm_unuse(struct lc_clk_comm *c);
-/* Frees what is kept of a communicator. With lc_clk.lock. */
-void lc_clk_comm_release(struct lc_clk_comm *c);
 
-/* A copy of n ranks, the caller frees it; NULL: none given, or no memory. */
-int32_t *lc_clk_comm_ranks(const int32_t *ranks, int32_t n);
+/* Constructors whose new communicator has other members than the communicator passed to them
+ * (MPI_Intercomm_create, MPI_Comm_spawn, ..) synchronise all members of the new one (both groups):
+ * an edge from every member to every other. */
+
+struct lc_call;
+struct lc_clk_thread;
+struct lc_comm;
+
+/* Frees what the exchange needed; before MPI_Finalize. */
+void lc_clk_constructor_sync_finish(void);
+
+/* Communicators: a number that all members find without talking, the log of their
+ * collectives. */
+
+struct lc_comm;
+
+/* The clocks' part of a new communicator (comm->clocks; NULL remains where there is no memory). */
+void lc_clk_comm_make(struct lc_comm *comm);
 
 #endif

@@ -11,15 +11,11 @@ struct lc_offset_ends { /* offsets to the global clock at both ends of the run, 
     double offset_begin, offset_end, local_begin, local_end, error;
 };
 
-/* the node's clock against the global one */
-double lc_clk_local_ns(uint64_t ticks);  /* CLOCK_MONOTONIC_RAW of the node, bent */
 double lc_clk_to_global(uint64_t ticks); /* ns */
 /* Ticks at a global time, ns. */
 uint64_t lc_clk_from_global(double global_ns);
 /* s, between the offsets that were measured at begin and end of the node's interval */
 double lc_clk_global_s(const struct lc_offset_ends *c, uint64_t ticks);
-/* Ticks at a time of the node's clock, ns. */
-uint64_t lc_clk_from_local(double local_ns);
 /* Newly measured: how far off was the offset that was in use until now? */
 void lc_clk_compare(const struct lc_clk_measured *m);
 
@@ -33,10 +29,17 @@ void lc_clk_resync_end(void);
 /* collective: of this rank's node to rank 0's */
 void lc_clk_measure_offset(struct lc_clk_measured *m);
 
-/* The same among one rank per node: world ranks, the first is the reference; `me`: place of the
- * caller. */
-void lc_clk_measure_leaders(const int *leaders, uint32_t n, uint32_t me, double budget_ns,
-                            struct lc_clk_measured *m);
 void lc_clk_time_init(void); /* collective */
+
+/* Clock offsets of the nodes for the event trace. */
+
+struct lc_call;
+struct lc_clk_measured;
+struct lc_comm;
+
+/* clock offsets of the nodes for the event trace */
+void lc_clk_trace_begin(void);                                         /* collective, in MPI_Init */
+void lc_clk_trace_barrier(struct lc_call *call, struct lc_comm *comm); /* collective over comm */
+void lc_clk_trace_end(const struct lc_clk_measured *m); /* collective, in MPI_Finalize */
 
 #endif

@@ -1,20 +1,140 @@
-#include "measure/clocks/iterations.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdint.h>
 
+#include "measure/clocks/iterations.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "format/facts.h"
 #include "format/state.h"
-#include "measure/clocks/blame_merge.h"
+#include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/clocks.h"
-#include "measure/clocks/iteration_ranks.h"
-#include "measure/clocks/iteration_outliers.h"
 #include "measure/clocks/global_time.h"
 #include "measure/core/core.h"
 #include "measure/callpath/loops.h"
+#include "base/stats.h"
+#include "base/mem.h"
+#include "measure/clocks/call_state.h"
+#include "measure/core/thread.h"
+
+enum { MOST_BLOCKS = 64, MOST_ROWS = 256 };
+
+static void fill_field(const struct lc_fact_field *f, const double *elapsed_s,
+                       const double *waiting_s, double *sums) {
+    double *row = sums + (size_t)lc_core.rank / f->ranks * f->blocks * LC_FIELD_VALUES;
+    for (size_t b = 0; b < f->blocks; b++, row += LC_FIELD_VALUES) {
+        row[LC_FIELD_ELAPSED] = lc_stats_mean(elapsed_s + b * f->block, f->block);
+        row[LC_FIELD_WAITING] = lc_stats_mean(waiting_s + b * f->block, f->block);
+        row[LC_FIELD_PRESENT] = 1;
+    }
+}
+
+void lc_iterations_put_ranks(const double *elapsed_s, const double *waiting_s, size_t n,
+                             size_t unit, struct lc_strbuf *facts) {
+    size_t size = (size_t)lc_core.size;
+    struct lc_fact_field f = {.unit = unit};
+    f.block = (n + MOST_BLOCKS - 1) / MOST_BLOCKS;
+    f.blocks = f.block > 0 ? n / f.block : 0;
+    f.ranks = (size + MOST_ROWS - 1) / MOST_ROWS;
+    f.rows = (size + f.ranks - 1) / f.ranks;
+    size_t count = f.rows * f.blocks * LC_FIELD_VALUES;
+    double *sums = calloc(2 * count + 1, sizeof *sums);
+    int ok = sums != NULL && count > 0, all_ok = 0;
+    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    if (all_ok && sums != NULL) {
+        if (elapsed_s != NULL)
+            fill_field(&f, elapsed_s, waiting_s, sums);
+        lc_real.Reduce(sums, sums + count, (int)count, MPI_DOUBLE, MPI_SUM, 0, lc_core.comm);
+        if (lc_core.rank == 0) {
+            size_t begin = lc_facts_begin(facts, LC_FACT_FIELD, &f, sizeof f);
+            lc_strbuf_add(facts, (const char *)(sums + count), count * sizeof *sums);
+            lc_facts_end(facts, begin);
+        }
+    }
+    free(sums);
+}
+
+struct usual {
+    double median, limit; /* s; what lies above the limit is unusual */
+};
+
+/* Above 1.5 times the median, and beyond what most differ by. */
+static struct usual find_usual(const double *v, double *room, size_t n) {
+    struct usual usual;
+    memcpy(room, v, n * sizeof *v);
+    lc_stats_sort(room, n);
+    usual.median = lc_stats_quantile_sorted(room, n, 0.5);
+    for (size_t i = 0; i < n; i++)
+        room[i] = fabs(v[i] - usual.median);
+    lc_stats_sort(room, n);
+    usual.limit =
+        fmax(1.5 * usual.median, usual.median + 6 * lc_stats_quantile_sorted(room, n, 0.5));
+    return usual;
+}
+
+/* The first iterations, up to a quarter of all, as long as they are unusual. */
+static size_t warm_up(const double *v, size_t n, double limit) {
+    size_t i = 0;
+    while (i < n && v[i] > limit)
+        i++;
+    return i <= n / 4 ? i : 0;
+}
+
+static int larger(const void *a, const void *b) {
+    double x = ((const struct lc_iteration_run *)a)->excess_s,
+           y = ((const struct lc_iteration_run *)b)->excess_s;
+    return (x < y) - (x > y);
+}
+
+/* Runs of unusual iterations, the costliest LC_ITERATION_OUTLIERS. */
+static size_t find_runs(const double *v, size_t begin, size_t n, const struct usual *usual,
+                        struct lc_iteration_run runs[LC_ITERATION_OUTLIERS + 1]) {
+    size_t n_runs = 0;
+    for (size_t i = begin; i < n; i++) {
+        if (v[i] <= usual->limit)
+            continue;
+        struct lc_iteration_run run = {.from = i};
+        for (; i < n && v[i] > usual->limit; i++)
+            run.excess_s += v[i] - usual->median;
+        run.until = i;
+        runs[n_runs++] = run;
+        qsort(runs, n_runs, sizeof *runs, larger);
+        n_runs = n_runs < LC_ITERATION_OUTLIERS ? n_runs : LC_ITERATION_OUTLIERS;
+    }
+    return n_runs;
+}
+
+/* The rank that most often worked longest there; -1: none in more than half of them. */
+static int64_t busiest(const int32_t *who, const struct lc_iteration_run *run) {
+    for (size_t i = run->from; i < run->until; i++) {
+        size_t same = 0;
+        for (size_t k = run->from; k < run->until; k++)
+            same += who[k] == who[i];
+        if (2 * same > run->until - run->from)
+            return who[i];
+    }
+    return -1;
+}
+
+/* Sets median_s, warm_up, n_runs and runs of the loop from the n > 0 times of its iterations and
+ * the ranks that worked longest in each. Without memory they stay 0. */
+static void lc_iterations_outliers(const double *elapsed_s, const int32_t *who, size_t n,
+                                   struct lc_fact_loop *loop) {
+    struct lc_iteration_run runs[LC_ITERATION_OUTLIERS + 1];
+    double *room = malloc(n * sizeof *room);
+    if (room == NULL)
+        return;
+    struct usual usual = find_usual(elapsed_s, room, n);
+    free(room);
+    loop->median_s = usual.median;
+    loop->warm_up = warm_up(elapsed_s, n, usual.limit);
+    loop->n_runs = find_runs(elapsed_s, (size_t)loop->warm_up, n, &usual, runs);
+    for (size_t i = 0; i < loop->n_runs; i++) {
+        loop->runs[i] = runs[i];
+        loop->runs[i].rank = busiest(who, &runs[i]);
+    }
+}
 
 struct own_loop {
     const struct lc_loop *loop;
@@ -295,4 +415,39 @@ void lc_clk_iterations_put(const struct lc_offset_ends *c, struct lc_strbuf *fac
         number += (size_t)grew;
         below = next;
     }
+}
+
+/* Threads that work write them. */
+#define NOT_SANITIZED __attribute__((no_sanitize("thread")))
+
+/* Since its last event; 0: in a call, or in the OpenMP runtime. The first thread, which looks, is
+ * at the begin of one. */
+static NOT_SANITIZED uint64_t working(const struct lc_clk_thread *k, uint64_t now) {
+    bool between = k == lc_clk.threads || (k->thread != NULL && k->thread->depth == 0);
+    return between && !k->in_runtime && now > k->l.last ? now - k->l.last : 0;
+}
+
+NOT_SANITIZED void lc_clk_iteration_visit(struct lc_loop *loop, uint64_t now) {
+    const struct lc_clk_thread *first = lc_clk.threads;
+    struct lc_loop_threads *sums = &loop->threads;
+    uint64_t most = 0;
+    sums->n = 0;
+    if (first == NULL || first->l.interval == 0)
+        return;
+    sums->outside_omp = (first->in_runtime ? first->in_runtime : now) - first->l.origin;
+    if (lc_clk.backlog || (first->next == NULL && lc_clk.phase_chain == NULL))
+        return;
+    for (const struct lc_clk_thread *k = first; k != NULL; k = k->next) {
+        if (k->index >= loop->cap_useful &&
+            lc_grow(&loop->useful, &loop->cap_useful, k->index + 1u, sizeof *loop->useful) != LC_OK)
+            continue;
+        uint64_t useful = k->l.own + working(k, now), before = loop->useful[k->index];
+        uint64_t more = useful > before ? useful - before : 0;
+        loop->useful[k->index] = useful; /* less than before: in another interval */
+        sums->useful += more;
+        sums->n += more > 0;
+        most = more > most ? more : most;
+    }
+    sums->most += most;
+    sums->chain = first->l.process + working(first, now);
 }

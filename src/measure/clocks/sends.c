@@ -13,7 +13,6 @@
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/clock_messages.h"
 #include "measure/clocks/packets.h"
-#include "measure/clocks/record_format.h"
 #include "measure/clocks/records.h"
 #include "measure/clocks/sends.h"
 #include "measure/clocks/turns.h"

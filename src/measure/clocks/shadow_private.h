@@ -8,8 +8,8 @@
 
 #include "measure/mpi/operations.h"
 #include "measure/clocks/contexts.h"
-#include "measure/clocks/shadow_record.h"
-#include "measure/clocks/work_since.h"
+#include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/edges.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/ring.h"
 

@@ -17,14 +17,12 @@
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/clocks/backlog.h"
-#include "measure/clocks/backlog_progress.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/sends.h"
-#include "measure/clocks/synchronising.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/clocks/window_locks.h"
 #include "measure/core/core.h"
@@ -32,6 +30,7 @@
 #include "piggyback/logical.h"
 #include "piggyback/match.h"
 #include "piggyback/pending_entries.h"
+#include "measure/clocks/collectives_backlog.h"
 
 enum { LC_SYNC_LOOKS = 1000 };
 
@@ -95,7 +94,8 @@ void lc_clocks_isync_end(struct lc_call *call, struct lc_coll *coll, struct lc_r
     lc_clocks_coll_end(call, coll);
 }
 
-bool lc_clk_keep_comm(struct lc_comm *copy, struct lc_comm *comm) {
+/* A copy of a communicator that the program may free before what was made of it. */
+static bool keep_comm(struct lc_comm *copy, struct lc_comm *comm) {
     *copy = *comm;
     copy->world = malloc((size_t)comm->size * sizeof *comm->world);
     if (copy->world == NULL)
@@ -137,7 +137,7 @@ void lc_clocks_win_new(struct lc_call *call, MPI_Win win, struct lc_comm *comm) 
     w->handle = win;
     w->of = comm;
     w->locks.held = calloc(n, 1);
-    if (w->locks.held == NULL || !lc_clk_keep_comm(&w->locks.comm, comm)) {
+    if (w->locks.held == NULL || !keep_comm(&w->locks.comm, comm)) {
         free(w->locks.held);
         free(w);
         return;
@@ -442,4 +442,80 @@ void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
     default:
         break;
     }
+}
+
+/* Edges of collective operations of files: every member -> every member. Nonblocking ones begin
+ * where they are started and end where their request is complete, split ones where their second
+ * half ends. They count as operations of the file's communicator. */
+
+static struct file {
+    MPI_File handle;
+    struct lc_comm comm;
+    struct lc_coll split; /* in progress: clocks is not NULL */
+    struct file *next;
+} * files;
+
+void lc_clocks_file_new(MPI_File handle, struct lc_comm *comm) {
+    struct file *f = comm->clocks != NULL && !comm->inter ? calloc(1, sizeof *f) : NULL;
+    if (f == NULL || !keep_comm(&f->comm, comm)) {
+        free(f);
+        return;
+    }
+    f->handle = handle;
+    lc_clk_lock();
+    f->next = files;
+    files = f;
+    lc_clk_unlock();
+}
+
+static struct file **place_of(MPI_File handle) {
+    struct file **at = &files;
+    while (*at != NULL && (*at)->handle != handle)
+        at = &(*at)->next;
+    return at;
+}
+
+static struct file *find_file(MPI_File handle) {
+    lc_clk_lock();
+    struct file *f = *place_of(handle);
+    lc_clk_unlock();
+    return f;
+}
+
+void lc_clocks_file_begin(struct lc_call *call, MPI_File handle) {
+    struct file *f = find_file(handle);
+    if (f != NULL)
+        lc_clocks_sync_begin(call, &f->comm);
+}
+
+void lc_clocks_file_ibegin(struct lc_call *call, MPI_File handle, struct lc_coll *coll) {
+    struct file *f = find_file(handle);
+    lc_clocks_isync_begin(call, coll, f != NULL ? &f->comm : NULL);
+}
+
+void lc_clocks_file_split_begin(struct lc_call *call, MPI_File handle) {
+    struct file *f = find_file(handle);
+    if (f != NULL && f->split.clocks == NULL)
+        lc_clocks_isync_begin(call, &f->split, &f->comm);
+    if (lc_clk.backlog && f != NULL && f->split.clocks != NULL)
+        lc_clk_coll_publish_in_backlog(call, call->thread->clocks, f->split.clocks);
+}
+
+void lc_clocks_file_split_end(struct lc_call *call, MPI_File handle) {
+    struct file *f = find_file(handle);
+    if (f == NULL || f->split.clocks == NULL)
+        return;
+    lc_clocks_isync_end(call, &f->split, NULL);
+    f->split.clocks = NULL;
+}
+
+void lc_clocks_file_closed(MPI_File handle) {
+    lc_clk_lock();
+    struct file **at = place_of(handle), *f = *at;
+    if (f != NULL)
+        *at = f->next;
+    lc_clk_unlock();
+    if (f != NULL)
+        free(f->comm.world);
+    free(f);
 }

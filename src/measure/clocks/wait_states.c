@@ -12,7 +12,7 @@
 #include "measure/clocks/edges.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/intervals.h"
-#include "measure/clocks/record_format.h"
+#include "measure/clocks/records.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"

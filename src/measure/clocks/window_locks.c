@@ -16,7 +16,7 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/packets.h"
-#include "measure/clocks/record_format.h"
+#include "measure/clocks/records.h"
 #include "measure/clocks/sends.h"
 #include "measure/clocks/window_locks.h"
 #include "measure/core/thread.h"

@@ -6,7 +6,6 @@
 #include "base/timer.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/backlog.h"
-#include "measure/clocks/backlog_progress.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/intervals.h"
 #include "measure/core/core.h"

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "measure/clocks/backlog.h"
-#include "measure/clocks/backlog_progress.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/phases.h"
