@@ -59,6 +59,16 @@ void lc_clk_backlog_call_begins(struct lc_clk_thread *k, const struct lc_call *c
 void lc_clk_backlog_call_ends(struct lc_clk_thread *k, const struct lc_call *call, uint64_t own);
 extern const struct lc_event_type lc_clk_begin_event, lc_clk_end_event; /* data: none; own */
 
+/* An operation of the clocks, written once, as what its event runs: at once where clocks do not lag
+ * behind the program, else through the queue. */
+static inline void lc_clk_event(const struct lc_event_type *type, struct lc_clk_thread *k,
+                                struct lc_call *call, void *data, size_t bytes) {
+    if (lc_unlikely(lc_clk.backlog))
+        lc_clk_backlog_submit(type, k, call, data, bytes);
+    else
+        type->run(call, k, data);
+}
+
 /* Useful time of the thread until call->begin, in the call path of that time; regions split it. */
 void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call);
 struct lc_clk_part {

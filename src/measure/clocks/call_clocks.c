@@ -76,7 +76,10 @@ void lc_clocks_catch_up(struct lc_thread *t) {
         lc_clk_deferred(t->clocks);
 }
 
-static void skip(struct lc_clk_thread *k, uint64_t ticks) {
+static void skip(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    uint64_t ticks;
+    (void)call;
+    memcpy(&ticks, data, sizeof ticks);
     finish_last_call(k);
     lc_clk_own_lock();
     k->l.last += ticks;
@@ -84,23 +87,14 @@ static void skip(struct lc_clk_thread *k, uint64_t ticks) {
     lc_clk_own_unlock();
 }
 
-static void skip_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
-    uint64_t ticks;
-    (void)call;
-    memcpy(&ticks, data, sizeof ticks);
-    skip(k, ticks);
-}
-
 void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
-    static const struct lc_event_type event = {.run = skip_later, .local = true};
+    static const struct lc_event_type event = {.run = skip, .local = true};
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
     k->seen += ticks;
-    if (lc_clk.backlog)
-        lc_clk_backlog_submit(&event, k, call, &ticks, sizeof ticks);
-    else
-        skip(k, ticks); /* may log the call before, whose end was deferred */
+    /* may log the call before, whose end was deferred */
+    lc_clk_event(&event, k, call, &ticks, sizeof ticks);
     LC_CLK_LOG("D %llu\n", (unsigned long long)ticks);
 }
 
@@ -560,12 +554,9 @@ void lc_clocks_thread_end(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
-    if (lc_clk.backlog) {
-        lc_clk_backlog_submit(&event, k, call, NULL, 0);
+    lc_clk_event(&event, k, call, NULL, 0);
+    if (lc_clk.backlog)
         lc_clk_backlog_keep_paths(k);
-    } else {
-        end_thread(call, k, NULL);
-    }
     lc_biased_lock(&lc_clk.lock);
     k->thread = NULL; /* the record stays: its sums belong to the interval */
     lc_biased_unlock(&lc_clk.lock);
@@ -577,27 +568,22 @@ struct control {
     uint32_t region; /* named, open then; UINT32_MAX: none */
 };
 
-/* With lc_clk.lock. */
-static void switch_now(struct lc_clk_thread *k, uint64_t now, const struct control *c) {
-    if (c->on == lc_clk.on)
-        return;
-    if (c->on)
-        lc_clk_interval_begin(now, c->region);
-    else
-        lc_clk_interval_end(now);
-    lc_clk_catch_up(k, now);
-}
-
-static void switch_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+static void switch_on_or_off(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     struct control c;
     memcpy(&c, data, sizeof c);
     lc_biased_lock(&lc_clk.lock);
-    switch_now(k, call->begin, &c);
+    if (c.on != lc_clk.on) {
+        if (c.on)
+            lc_clk_interval_begin(call->begin, c.region);
+        else
+            lc_clk_interval_end(call->begin);
+        lc_clk_catch_up(k, call->begin);
+    }
     lc_biased_unlock(&lc_clk.lock);
 }
 
 void lc_clocks_control(struct lc_call *call, bool on) {
-    static const struct lc_event_type event = {.run = switch_later};
+    static const struct lc_event_type event = {.run = switch_on_or_off};
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL || !lc_clk.ready)
         return;
@@ -606,10 +592,6 @@ void lc_clocks_control(struct lc_call *call, bool on) {
     if (lc_clk.backlog) {
         lc_clk_interval_seen(on, call->begin);
         lc_clk_phase_log(on ? c.region : UINT32_MAX, call->begin);
-        lc_clk_backlog_submit(&event, k, call, &c, sizeof c);
-        return;
     }
-    lc_biased_lock(&lc_clk.lock);
-    switch_now(k, call->begin, &c);
-    lc_biased_unlock(&lc_clk.lock);
+    lc_clk_event(&event, k, call, &c, sizeof c);
 }

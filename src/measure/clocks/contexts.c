@@ -232,7 +232,11 @@ void lc_clocks_comm_sync(struct lc_call *call, struct lc_comm *comm) {
         lc_clk_constructor_sync(call->thread->clocks, call, comm);
 }
 
-static void comm_free(struct lc_clk_comm *c) {
+static void comm_free(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct lc_clk_comm *c;
+    (void)call;
+    (void)k;
+    memcpy(&c, data, sizeof c);
     lc_clk_lock();
     struct lc_freed_log freed;
     size_t cap = lc_clk.cap_freed_logs;
@@ -248,16 +252,8 @@ static void comm_free(struct lc_clk_comm *c) {
     lc_clk_unlock();
 }
 
-static void comm_free_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
-    struct lc_clk_comm *c;
-    (void)call;
-    (void)k;
-    memcpy(&c, data, sizeof c);
-    comm_free(c);
-}
-
 void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
-    static const struct lc_event_type event = {.run = comm_free_later};
+    static const struct lc_event_type event = {.run = comm_free};
     struct lc_clk_comm *c = comm->clocks;
     struct lc_clk_thread *k = call->thread->clocks;
     if (c == NULL || comm->id < 2)
@@ -265,8 +261,5 @@ void lc_clocks_comm_free(struct lc_call *call, struct lc_comm *comm) {
     if (comm->refs > 0) /* requests still point here: it stays */
         return;
     comm->clocks = NULL;
-    if (lc_clk.backlog)
-        lc_clk_backlog_submit(&event, k, call, &c, sizeof c);
-    else
-        comm_free(c);
+    lc_clk_event(&event, k, call, &c, sizeof c);
 }

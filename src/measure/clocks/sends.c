@@ -58,7 +58,7 @@ struct put_event {
     int32_t tag;
 };
 
-static void put_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+static void put_now(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     struct put_event x;
     struct lc_stamp stamp;
     memcpy(&x, data, sizeof x);
@@ -70,12 +70,9 @@ static void put_later(struct lc_call *call, struct lc_clk_thread *k, void *data)
 
 void lc_clk_put_at_begin(struct lc_call *call, struct lc_clk_thread *k, uint32_t to,
                          uint32_t context, int32_t tag) {
-    static const struct lc_event_type event = {.run = put_later};
+    static const struct lc_event_type event = {.run = put_now};
     struct put_event x = {to, context, tag};
-    if (lc_clk.backlog)
-        lc_clk_backlog_submit(&event, k, call, &x, sizeof x);
-    else
-        put_later(call, k, &x);
+    lc_clk_event(&event, k, call, &x, sizeof x);
 }
 
 /* ---- where clocks lag behind the program */

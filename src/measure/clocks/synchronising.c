@@ -156,7 +156,11 @@ void lc_clocks_win_free_begin(struct lc_call *call, MPI_Win win) {
         lc_clocks_sync_begin(call, &w->locks.comm);
 }
 
-static void release(struct window *w) {
+static void release(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct window *w;
+    (void)call;
+    (void)k;
+    memcpy(&w, data, sizeof w);
     lc_clk_lock();
     lc_clk_locks_free(&w->locks);
     lc_clk_unlock();
@@ -167,16 +171,8 @@ static void release(struct window *w) {
     free(w);
 }
 
-static void release_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
-    struct window *w;
-    (void)call;
-    (void)k;
-    memcpy(&w, data, sizeof w);
-    release(w);
-}
-
 void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win, bool freed) {
-    static const struct lc_event_type event = {.run = release_later};
+    static const struct lc_event_type event = {.run = release};
     struct window *w = find(win);
     if (w == NULL)
         return;
@@ -189,10 +185,7 @@ void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win, bool freed) {
         at = &(*at)->next;
     *at = w->next;
     lc_clk_unlock();
-    if (lc_clk.backlog)
-        lc_clk_backlog_submit(&event, call->thread->clocks, call, &w, sizeof w);
-    else
-        release(w);
+    lc_clk_event(&event, call->thread->clocks, call, &w, sizeof w);
 }
 
 static void set_group(struct ranks *ranks, MPI_Group group) {
@@ -355,7 +348,7 @@ static void take_notices(struct lc_call *call, struct window *w, const struct ra
     wait_for(k, call, &h);
 }
 
-static void start_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+static void note_start(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     struct window *w;
     memcpy(&w, data, sizeof w);
     w->start = (struct lc_booked){0};
@@ -365,14 +358,12 @@ static void start_later(struct lc_call *call, struct lc_clk_thread *k, void *dat
 
 /* MPI may wait for the posts here: what for is known at the end of the epoch. */
 static void start(struct lc_call *call, struct window *w) {
-    static const struct lc_event_type event = {.run = start_later};
+    static const struct lc_event_type event = {.run = note_start};
     struct lc_clk_thread *k = call->thread->clocks;
     w->start_begin = call->begin;
     w->start_end = call->end;
-    if (k != NULL && lc_clk.backlog)
-        lc_clk_backlog_submit(&event, k, call, &w, sizeof w);
-    else if (k != NULL)
-        start_later(call, k, &w);
+    if (k != NULL)
+        lc_clk_event(&event, k, call, &w, sizeof w);
 }
 
 /* ---- points */

@@ -268,8 +268,5 @@ void lc_clk_lock_over(struct lc_call *call, struct lc_clk_locks *w, int target) 
         LC_CLK_LOG("K %u %d %d\n", w->context, i, x.shared);
         w->held[i] = 0;
     }
-    if (lc_clk.backlog)
-        lc_clk_backlog_submit(&event, k, call, &x, sizeof x);
-    else
-        over(call, k, &x);
+    lc_clk_event(&event, k, call, &x, sizeof x);
 }
