@@ -43,8 +43,8 @@ static const struct argp_option options[] = {
      "the C library, too",
      0},
     {"only", KEY_ONLY, "SECTION,..", 0,
-     "Only these sections, in full: run, findings, late, waits, causes, impact, path, tree, ranks, "
-     "efficiency, tasks, beside, estimates, audit, next; or all",
+     "Only these sections, in full: run, findings, late, waits, causes, impact, path, tree, lines, "
+     "ranks, efficiency, tasks, beside, estimates, audit, next; or all",
      0},
     {"color", KEY_COLOUR, "auto|always|never", 0,
      "Colour: on a terminal (default; not with NO_COLOR), always or never", 0},

@@ -128,8 +128,17 @@ enum {
      * for, and v those of all nodes then, in LC_RAW_SAMPLE_UNIT_NS: min_ns: sum of u u; bytes_sent:
      * sum of u v. */
     LC_RAW_CLASS_SAMPLES = 253,
+    /* Not a message size: samples of the node at one address. count: samples; sum_ns: the time they
+     * stand for; min_ns: the address, in the module of the innermost code from the node outwards.
+     * The lowest of the classes that are no message sizes. */
+    LC_RAW_CLASS_ADDRESS = 252,
     LC_RAW_SAMPLE_UNIT_NS = 1 << 14
 };
+
+/* Does a row of this class hold numbers, or times in ns already, where others hold ticks? */
+static inline bool lc_raw_holds_numbers(uint32_t size_class) {
+    return size_class >= LC_RAW_CLASS_ADDRESS && size_class < LC_RAW_CLASS_TIME;
+}
 
 struct lc_raw_row {
     uint32_t node, location;

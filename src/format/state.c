@@ -127,7 +127,7 @@ static bool is_work(const struct lc_state_row *row) {
 static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_state_row *row) {
     struct lc_state_row copy = *row;
     if (copy.node >= r->n_nodes || copy.count == 0) {
-        if (copy.node >= r->n_nodes || copy.size_class < LC_RAW_CLASS_SAMPLES)
+        if (copy.node >= r->n_nodes || copy.size_class < LC_RAW_CLASS_ADDRESS)
             return LC_OK;
     }
     struct lc_raw_row out = {.node = r->node_map[copy.node],
@@ -139,7 +139,7 @@ static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_s
                              .bytes_sent = copy.bytes_sent,
                              .bytes_rcvd = copy.bytes_rcvd,
                              .synced = copy.synced};
-    if (copy.size_class == LC_RAW_CLASS_MESSAGES || copy.size_class == LC_RAW_CLASS_SAMPLES) {
+    if (lc_raw_holds_numbers(copy.size_class)) {
         out.sum_ns = copy.sum;
         out.min_ns = copy.min;
         out.max_ns = copy.max;

@@ -194,12 +194,12 @@ static enum lc_err put_findings(struct lc_view *view, FILE *out) {
     return err == LC_OK ? lc_view_fold(view, was_folded) : err;
 }
 
-/* The table of call paths that samples found; without rows where there are none. */
-static enum lc_err read_samples(const struct lc_view *view, struct lc_tsv *tsv) {
+/* A table of the result; without rows where there is none. */
+static enum lc_err read_table(const struct lc_view *view, const char *member, struct lc_tsv *tsv) {
     const char *data;
     size_t bytes;
     *tsv = (struct lc_tsv){0};
-    if (lc_cubex_misc(view->cube, "samples.tsv", &data, &bytes) != LC_OK)
+    if (lc_cubex_misc(view->cube, member, &data, &bytes) != LC_OK)
         return LC_OK;
     return lc_tsv_parse(tsv, data, bytes);
 }
@@ -434,12 +434,51 @@ static void put_sampled(const struct lc_tsv *tsv, FILE *out) {
     fputs("},\n", out);
 }
 
+static void put_cell(const struct lc_tsv *tsv, size_t row, const char *column, const char *key,
+                     FILE *out) {
+    fprintf(out, ", \"%s\": ", key);
+    lc_json_write_string(out, lc_tsv_cell(tsv, row, lc_tsv_column(tsv, column)));
+}
+
+/* Source lines that samples fell on, by call path. */
+static void put_lines(const struct lc_tsv *tsv, FILE *out) {
+    int path = lc_tsv_column(tsv, "callpath");
+    const char *last = NULL;
+    if (path < 0)
+        return;
+    fputs(" \"source_lines\": {", out);
+    for (size_t r = 0; r < tsv->n_rows; r++) {
+        const char *its = lc_tsv_cell(tsv, r, path);
+        if (last == NULL || strcmp(last, its) != 0) {
+            fputs(last == NULL ? "\n  " : "],\n  ", out);
+            lc_json_write_string(out, its);
+            fputs(": [", out);
+        } else {
+            fputs(",", out);
+        }
+        last = its;
+        fputs("\n    {\"line\": ", out);
+        lc_json_write_string(out, lc_tsv_cell(tsv, r, lc_tsv_column(tsv, "line")));
+        put_cell(tsv, r, "inlined", "inlined", out);
+        put_cell(tsv, r, "called_at", "called_at", out);
+        fprintf(out, ", \"samples\": %.0f", lc_tsv_number(tsv, r, lc_tsv_column(tsv, "samples")));
+        fputs(", \"seconds\": ", out);
+        put_number(out, lc_tsv_number(tsv, r, lc_tsv_column(tsv, "seconds")));
+        fputs(", \"error_s\": ", out);
+        put_number(out, lc_tsv_number(tsv, r, lc_tsv_column(tsv, "error")));
+        putc('}', out);
+    }
+    fputs(last != NULL ? "]},\n" : "},\n", out);
+}
+
 enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *options, FILE *out) {
     json_t *meta = NULL, *pop = NULL;
-    struct lc_tsv samples = {0};
+    struct lc_tsv samples = {0}, lines = {0};
     enum lc_err err = lc_json_meta(view, &meta);
     if (err == LC_OK)
-        err = read_samples(view, &samples);
+        err = read_table(view, "samples.tsv", &samples);
+    if (err == LC_OK)
+        err = read_table(view, "lines.tsv", &lines);
     if (err == LC_OK)
         err = lc_json_pop(view, &pop);
     if (err == LC_OK)
@@ -462,11 +501,13 @@ enum lc_err lc_json_write(struct lc_view *view, const struct lc_json_options *op
     if (err == LC_OK) {
         put_beside(view, out);
         put_sampled(&samples, out);
+        put_lines(&lines, out);
         put_locations(out, view);
         err = put_metrics(view, options, out);
     }
     json_decref(meta);
     json_decref(pop);
     lc_tsv_free(&samples);
+    lc_tsv_free(&lines);
     return err;
 }

@@ -73,7 +73,7 @@ static enum lc_err put_members(struct lc_view *view, size_t k, const char *role,
     static const char *const members[] = {
         "root_causes.json", "critical_path.json", "wait_statistics.json",
         "timeline.json",    "size_classes.tsv",   "blame.tsv",
-        "pairs.json"};
+        "lines.tsv",        "pairs.json"};
     char name[64];
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         const char *data;

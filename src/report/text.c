@@ -46,21 +46,14 @@ static const struct section {
     void (*print)(const struct lc_text *text); /* or: */
     enum lc_err (*try)(const struct lc_text *text);
 } sections[] = {
-    {"run", lc_text_header, NULL},
-    {"findings", NULL, lc_text_all_findings},
-    {"late", NULL, lc_text_blame},
-    {"waits", NULL, lc_text_waits},
-    {"causes", NULL, causes},
-    {"impact", NULL, lc_text_impact}, /* of analyses only */
-    {"path", NULL, useful_path},
-    {"tree", NULL, lc_text_tree},
-    {"ranks", lc_text_ranks, NULL},
-    {"efficiency", lc_text_pop, NULL},
-    {"tasks", NULL, lc_text_tasks},
-    {"beside", lc_text_beside, NULL},
-    {"estimates", NULL, lc_text_estimates},
-    {"audit", lc_text_audit, NULL},
-    {"next", next, NULL},
+    {"run", lc_text_header, NULL},     {"findings", NULL, lc_text_all_findings},
+    {"late", NULL, lc_text_blame},     {"waits", NULL, lc_text_waits},
+    {"causes", NULL, causes},          {"impact", NULL, lc_text_impact}, /* of analyses only */
+    {"path", NULL, useful_path},       {"tree", NULL, lc_text_tree},
+    {"lines", NULL, lc_text_lines},    {"ranks", lc_text_ranks, NULL},
+    {"efficiency", lc_text_pop, NULL}, {"tasks", NULL, lc_text_tasks},
+    {"beside", lc_text_beside, NULL},  {"estimates", NULL, lc_text_estimates},
+    {"audit", lc_text_audit, NULL},    {"next", next, NULL},
 };
 enum { N_SECTIONS = sizeof sections / sizeof sections[0] };
 

@@ -97,6 +97,8 @@ enum lc_err lc_text_impact(const struct lc_text *text);
 enum lc_err lc_text_useful_path(const struct lc_text *text);
 /* The call tree with its times. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_text_tree(const struct lc_text *text);
+/* Source lines that samples fell on. LC_ERR_NOMEM. */
+enum lc_err lc_text_lines(const struct lc_text *text);
 /* The metrics that are set in `metrics`, as a tree. Errors: LC_ERR_NOMEM, and those of
  * lc_view_row. */
 enum lc_err lc_text_metric_tree(const struct lc_text *text, const bool *metrics);

@@ -17,6 +17,7 @@
 #include "run/estimate.h"
 #include "format/mpi_function.h"
 #include "run/json_string.h"
+#include "run/line_table.h"
 #include "run/omp_names.h"
 #include "run/rules.h"
 #include "run/sample_table.h"
@@ -134,7 +135,8 @@ static enum lc_err index_rows(struct converter *c) {
             const struct lc_raw_row *rows = rows_of_part(c, part, &n_rows);
             for (size_t i = 0; i < n_rows; i++) {
                 uint32_t cnode = cnode_of_row(c, &rows[i]);
-                if (rows[i].size_class == LC_RAW_CLASS_SAMPLES)
+                if (rows[i].size_class == LC_RAW_CLASS_SAMPLES ||
+                    rows[i].size_class == LC_RAW_CLASS_ADDRESS)
                     continue;
                 if (pass == 1) {
                     c->rows[c->first_row[cnode + 1]++] = counted(c, &rows[i]);
@@ -595,6 +597,8 @@ static enum lc_err write_tables(struct converter *c) {
         err = lc_path_table_write(&table, c->writer);
     if (err == LC_OK)
         err = lc_sample_table_write(&c->sampled, &c->tree, &table, c->writer);
+    if (err == LC_OK)
+        err = lc_line_table_write(&c->sampled, &c->tree, c->file, &table, c->writer);
     free(cnodes);
     return err;
 }

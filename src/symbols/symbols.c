@@ -1,4 +1,4 @@
-#include "symbols/symbols.h"
+#include "symbols/symbols_private.h"
 
 #include <dlfcn.h>
 #include <elfutils/libdwfl.h>
@@ -14,41 +14,6 @@
 #include "base/lookup.h"
 #include "base/mem.h"
 #include "symbols/debug_server.h"
-
-struct function {
-    uint64_t begin, end; /* end == begin: the symbol has no size */
-    const char *name;
-    unsigned char
-        rank; /* of several at one address, the lowest wins: global before local, shorter names */
-};
-
-struct module {
-    char *path, *build_id;
-    Dwfl *dwfl;
-    Dwfl_Module *handle;        /* NULL: cannot be used */
-    uint64_t bias;              /* address in dwfl - address in the ELF file */
-    struct function *functions; /* ascending begins */
-    size_t n_functions, cap_functions;
-    enum lc_module_state state;
-    bool no_lines; /* whatever debug information there is */
-};
-
-struct known {
-    uint32_t module;
-    uint64_t offset;
-    struct lc_symbol symbol;
-};
-
-struct lc_symbols {
-    struct module *modules;
-    size_t n_modules, cap_modules, last_module;
-    struct known *known;
-    size_t n_known, cap_known;
-    struct lc_lookup known_at; /* by module and offset */
-    struct lc_arena texts;
-    char *(*demangle)(const char *, char *, size_t *, int *);
-    void *cxx;
-};
 
 static char *debuginfo_path; /* NULL: the standard places */
 
@@ -281,8 +246,8 @@ static enum lc_err open_module(struct module *module) {
     return LC_OK;
 }
 
-static enum lc_err find_module(struct lc_symbols *symbols, const char *path, const char *build_id,
-                               uint32_t *id) {
+enum lc_err lc_symbols_find_module(struct lc_symbols *symbols, const char *path,
+                                   const char *build_id, uint32_t *id) {
     for (size_t i = 0; i <= symbols->n_modules; i++) { /* the last one first */
         size_t at = i == 0 ? symbols->last_module : i - 1;
         if (at < symbols->n_modules && strcmp(symbols->modules[at].path, path) == 0 &&
@@ -387,7 +352,7 @@ static enum lc_err source_of(struct lc_symbols *symbols, const struct module *mo
                              uint64_t offset, const char **file, int64_t *line) {
     *file = "";
     *line = -1;
-    if (module->handle == NULL || module->no_lines || module->state != LC_MODULE_FULL)
+    if (!lc_module_has_lines(module))
         return LC_OK;
     Dwfl_Line *found = dwfl_module_getsrc(module->handle, offset + module->bias);
     int number = 0;
@@ -422,7 +387,7 @@ static enum lc_err remember(struct lc_symbols *symbols, const struct known *fres
 enum lc_err lc_symbols_function(struct lc_symbols *symbols, const char *path, const char *build_id,
                                 uint64_t offset, struct lc_symbol *symbol) {
     uint32_t id;
-    LC_TRY(find_module(symbols, path, build_id, &id));
+    LC_TRY(lc_symbols_find_module(symbols, path, build_id, &id));
     const struct known *before = look_up(symbols, id, offset);
     if (before != NULL) {
         *symbol = before->symbol;
@@ -483,7 +448,8 @@ bool lc_symbols_begin(struct lc_symbols *symbols, const char *path, const char *
                       uint64_t offset, uint64_t *begin) {
     uint32_t id, n;
     uint64_t address;
-    if (find_module(symbols, path, build_id, &id) != LC_OK || symbols->modules[id].handle == NULL)
+    if (lc_symbols_find_module(symbols, path, build_id, &id) != LC_OK ||
+        symbols->modules[id].handle == NULL)
         return false;
     const Elf_Data *data = find_begins(&symbols->modules[id], &address, &n);
     size_t behind =
@@ -497,7 +463,7 @@ bool lc_symbols_begin(struct lc_symbols *symbols, const char *path, const char *
 enum lc_err lc_symbols_line(struct lc_symbols *symbols, const char *path, const char *build_id,
                             uint64_t offset, const char **file, int64_t *line) {
     uint32_t id;
-    LC_TRY(find_module(symbols, path, build_id, &id));
+    LC_TRY(lc_symbols_find_module(symbols, path, build_id, &id));
     return source_of(symbols, &symbols->modules[id], offset, file, line);
 }
 

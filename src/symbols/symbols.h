@@ -45,6 +45,16 @@ bool lc_symbols_begin(struct lc_symbols *symbols, const char *module, const char
 enum lc_err lc_symbols_line(struct lc_symbols *symbols, const char *module, const char *build_id,
                             uint64_t offset, const char **file, int64_t *line);
 
+/* Functions that the compiler has put into another one at an address. */
+struct lc_inlined {
+    const char *path; /* outermost first, "step/axpy", '/' in names as %2F; "": none */
+    const char *file; /* where the function that holds them calls the outermost one; "" unknown */
+    int64_t line;     /* -1 if unknown */
+};
+/* By debug information; without it there are none. Errors: LC_ERR_NOMEM. */
+enum lc_err lc_symbols_inlined(struct lc_symbols *symbols, const char *module, const char *build_id,
+                               uint64_t offset, struct lc_inlined *inlined);
+
 /* Modules that were asked about: what is missing there. */
 enum lc_module_state {
     LC_MODULE_FULL,

@@ -22,9 +22,13 @@ void sim_preempted(uint64_t ns);
 
 enum { MS = 1000000 };
 
+static inline __attribute__((always_inline)) void burn(uint64_t ns) {
+    sim_work(ns); /* samples fall on this line */
+}
+
 #define KERNEL(name)                                                                               \
     __attribute__((noinline, noclone)) static void name(uint64_t ns) {                             \
-        sim_work(ns);                                                                              \
+        burn(ns);                                                                                  \
         __asm__ volatile("");                                                                      \
     }
 KERNEL(assemble)

@@ -173,6 +173,7 @@ def mixed(runs):
         entry = parts.get(kernel, {"seconds": 0, "error_s": 0})
         check(f"mixed: {kernel}", near(entry["seconds"], part * LATE_S, entry["error_s"]), entry)
     late_in_gap(directory)
+    on_lines(runs, result, directory)
     check("mixed: first finding", result["findings"][0]["callpath"] == "main/iterate/straggle", result["findings"][0])
 
 
@@ -186,6 +187,25 @@ def late_in_gap(directory):
         row = of.get(kernel, {"seconds": "0", "error": "0"})
         check(f"mixed: late in {kernel}", abs(float(row["seconds"]) / LATE_S - part) < 0.02, row, LATE_S)
         check(f"mixed: error of late in {kernel}", abs(float(row["seconds"]) - part * LATE_S) <= 3 * float(row["error"]) < LATE_S, row)
+
+
+def line_with(text):
+    """`sim_kernels.c:17` of the one line with this text."""
+    found_at = [n for n, line in enumerate((Path(__file__).parent / "sim_kernels.c").read_text().splitlines(), 1) if text in line]
+    assert len(found_at) == 1, (text, found_at)
+    return f"sim_kernels.c:{found_at[0]}"
+
+
+def on_lines(runs, result, directory):
+    """The line that all samples of a kernel fall on, in the function that the compiler has put there."""
+    for kernel in ("assemble", "precondition", "straggle"):
+        path = f"main/iterate/{kernel}"
+        rows, its = result["source_lines"].get(path, []), result["sampled"][path]
+        check(f"lines of {kernel}", [(r["line"], r["inlined"], r["called_at"]) for r in rows]
+              == [(line_with("samples fall on this line"), "burn", line_with(f"KERNEL({kernel})"))], rows)
+        check(f"lines of {kernel}: all of it", len(rows) == 1 and rows[0]["samples"] == its["samples"] and near(rows[0]["seconds"], its["seconds"], 0), rows, its)
+    text = runs.show("--full", "--only", "lines", directory)
+    check("lines: on the screen", f"inlined: burn, called at {line_with('KERNEL(straggle)')}" in text, text)
 
 
 def preempted(runs):

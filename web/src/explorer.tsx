@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { linear, XAxis } from "./axes";
 import { axisUnit, inUnit, percent, shortName, visible } from "./format";
 import { Choice, csv, download, Figure, PathText, Section, Source, Table, type Column } from "./parts";
-import { isEstimate, measuredFirst, topologiesOf, type Result, type ResultFile } from "./result";
+import { isEstimate, measuredFirst, topologiesOf, type Result, type ResultFile, type TextTable } from "./result";
 import { fiveNumbers, largest, type Rows, type Spread } from "./rows";
 import { numberKey, type Navigation } from "./state";
 import type { Metric, PathRow } from "./types";
@@ -302,6 +302,42 @@ function Place(props: { row: PathRow | undefined }): JSX.Element | null {
   return props.row && props.row[3] !== "" ? <p class="source">{visible(props.row[1])}: <Source path={props.row} /></p> : null;
 }
 
+interface SourceLine {
+  line: string;
+  inlined: string;
+  calledAt: string;
+  samples: number;
+  seconds: number;
+  error: number;
+}
+
+/** Source lines that samples of the chosen call path fell on, in their order. */
+export function linesOf(table: TextTable | null, callpath: string): SourceLine[] {
+  const columns = table?.columns ?? [];
+  const [path, line, inlined, calledAt, samples, seconds, error] = ["callpath", "line", "inlined", "called_at", "samples", "seconds", "error"].map((name) => columns.indexOf(name));
+  const number = (text: string): number => Number(text.slice(text.lastIndexOf(":") + 1));
+  return (table?.rows ?? [])
+    .filter((row) => row[path] === callpath)
+    .map((row) => ({ line: row[line] ?? "", inlined: row[inlined] ?? "", calledAt: row[calledAt] ?? "", samples: Number(row[samples]), seconds: Number(row[seconds]), error: Number(row[error]) }))
+    .sort((a, b) => a.line.slice(0, a.line.lastIndexOf(":")).localeCompare(b.line.slice(0, b.line.lastIndexOf(":"))) || number(a.line) - number(b.line));
+}
+
+function Lines(props: { result: Result; callpath: string }): JSX.Element | null {
+  const lines = linesOf(props.result.lines, props.callpath);
+  if (lines.length === 0) return null;
+  const most = Math.max(...lines.map((l) => l.seconds)) || 1;
+  return (
+    <Section title="Source lines" note="that samples fell on, with the time that is theirs of the call path's own">
+      <Table<SourceLine> name="source-lines" rows={lines} columns={[
+        { title: "line", cell: (l) => <code>{visible(l.line)}</code>, value: (l) => l.line },
+        { title: "time", cell: (l) => <span title={`standard error ${inUnit(l.error, "sec")}, ${l.samples} samples`}>~{inUnit(l.seconds, "sec")}</span>, value: (l) => l.seconds, number: true },
+        { title: "of the largest", cell: (l) => <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect class="meter" width={(100 * l.seconds) / most} height="10" /></svg>, value: () => "" },
+        { title: "inlined", cell: (l) => l.inlined === "" ? "" : <span>{visible(l.inlined.replace(/\//g, " › ").replace(/%2F/g, "/"))}{l.calledAt !== "" && <span class="note"> called at {visible(l.calledAt)}</span>}</span>, value: (l) => l.inlined },
+      ]} />
+    </Section>
+  );
+}
+
 /** Rows of the last dimension; the planes of the others one below the other. */
 export function gridRows(topology: { dims: number[]; members: number[] }): number[][] {
   const width = topology.dims[topology.dims.length - 1] || 1;
@@ -323,7 +359,7 @@ export function Explorer(props: { result: Result; nav: Navigation }): JSX.Elemen
       {result.analysis && <p class="tools left"><Choice label="Result" value={inAnalysis ? "analysis" : "profile"} options={[["profile", "profile"], ["analysis", "analysis of the trace"]]} onChange={(v) => nav.set({ data: v, path: -1 })} /></p>}
       <div class="explorer">
         <Metrics file={file} metric={metric} path={path} nav={nav} />
-        <div><Tree file={file} metric={metric} selected={path} nav={nav} /><Place row={file.json.paths[path]} /></div>
+        <div><Tree file={file} metric={metric} selected={path} nav={nav} /><Place row={file.json.paths[path]} />{path >= 0 && <Lines result={result} callpath={file.rows.pathName(path)} />}</div>
         <System result={result} file={file} metric={metric} path={path} nav={nav} />
       </div>
     </div>

@@ -157,6 +157,6 @@ export function madeUpResult(full: boolean): Result {
   return {
     name: full ? "with a trace" : "without a trace", profile: file(full ? FINDINGS : [], full ? [] : ["rank 3 ended before MPI_Finalize"]), analysis: full ? file(FINDINGS, []) : null,
     timeline: full ? timeline() : null, whyNoTimeline: full ? "" : "it has no trace", rootCauses: full ? CAUSES : [], rootCausesWaitFirst: [],
-    waitParts: new Map(full ? [["mpi_latesender 1.0 500000000", SEVERE]] : []), criticalPath: full ? PATH : [], models: null, blame: null, pairs: null, beside: null,
+    waitParts: new Map(full ? [["mpi_latesender 1.0 500000000", SEVERE]] : []), criticalPath: full ? PATH : [], models: null, blame: null, lines: null, pairs: null, beside: null,
   };
 }

@@ -4,6 +4,12 @@ import { Rows } from "./rows";
 import { TimelineData } from "./timeline_data";
 import type { BenchComparison, Beside, Comparison, DelayModels, FactorText, FileJson, Fingerprint, Guidelines, PageJson, PairsJson, RootCause, Scaling, Segment, Severe, Sweep, Topology } from "./types";
 
+/** A member of a result that is a table. */
+export interface TextTable {
+  columns: string[];
+  rows: string[][];
+}
+
 /** A .cubex file. */
 export interface ResultFile {
   json: FileJson;
@@ -23,7 +29,9 @@ export interface Result {
   waitParts: Map<string, Severe>;
   criticalPath: Segment[];
   models: DelayModels | null;
-  blame: { columns: string[]; rows: string[][] } | null;
+  blame: TextTable | null;
+  /** Source lines that samples fell on. */
+  lines: TextTable | null;
   pairs: PairsJson | null;
   /** Operations beside the same measured alone. */
   beside: Beside | null;
@@ -48,7 +56,7 @@ async function readFile(blocks: Blocks, prefix: string): Promise<ResultFile | nu
   return { json, rows: new Rows(bytes, json.metrics, json.paths), factors: json.factors.filter((f) => f !== null) };
 }
 
-function parseTable(text: string | null): Result["blame"] {
+function parseTable(text: string | null): TextTable | null {
   if (!text) return null;
   const [columns, ...rows] = text.split("\n").filter((line) => line !== "").map((line) => line.split("\t"));
   return columns ? { columns, rows } : null;
@@ -71,11 +79,12 @@ async function readResult(blocks: Blocks, k: number, about: PageJson["results"][
   if (!profile) throw new Error(`the data of ${about.name} is damaged`);
   const analysis = about.analysis ? await readFile(blocks, `${k}/analysis`) : null;
   const role = about.analysis ? "analysis" : "profile";
-  const [causes, path, models, blame, pairs, bytes, statistics, beside] = await Promise.all([
+  const [causes, path, models, blame, lines, pairs, bytes, statistics, beside] = await Promise.all([
     blocks.json<{ root_causes?: RootCause[]; root_causes_waitfirst?: RootCause[] }>(`${k}/${role}/root_causes.json`),
     blocks.json<{ segments?: Segment[] }>(`${k}/${role}/critical_path.json`),
     blocks.json<DelayModels>(`${k}/${role}/delay_models.json`),
     blocks.text(`${k}/profile/blame.tsv`),
+    blocks.text(`${k}/profile/lines.tsv`),
     blocks.json<PairsJson>(`${k}/profile/pairs.json`),
     blocks.bytes(`${k}/timeline`),
     blocks.json<Record<string, { severest?: Severe[] }>>(`${k}/${role}/wait_statistics.json`),
@@ -83,7 +92,7 @@ async function readResult(blocks: Blocks, k: number, about: PageJson["results"][
   ]);
   return {
     name: about.name, profile, analysis, timeline: bytes && new TimelineData(bytes), whyNoTimeline: about.why_no_timeline,
-    rootCauses: causes?.root_causes ?? [], rootCausesWaitFirst: causes?.root_causes_waitfirst ?? [], waitParts: partsOf(statistics), criticalPath: path?.segments ?? [], models, blame: parseTable(blame),
+    rootCauses: causes?.root_causes ?? [], rootCausesWaitFirst: causes?.root_causes_waitfirst ?? [], waitParts: partsOf(statistics), criticalPath: path?.segments ?? [], models, blame: parseTable(blame), lines: parseTable(lines),
     pairs: pairs && Array.isArray(pairs.rows) ? pairs : null, beside: beside && Array.isArray(beside.callpaths) ? beside : null,
   };
 }

@@ -317,9 +317,7 @@ struct lc_state_row *lc_state_row_take(struct lc_thread *t, uint32_t node, uint3
     row->size_class = (uint8_t)key;
     row->flags = (uint8_t)(key >> 8);
     row->comm_size = (uint16_t)(key >> 16);
-    row->min = row->size_class == LC_RAW_CLASS_MESSAGES || row->size_class == LC_RAW_CLASS_SAMPLES
-                   ? 0
-                   : UINT64_MAX;
+    row->min = lc_raw_holds_numbers(row->size_class) ? 0 : UINT64_MAX;
     atomic_store_explicit(&t->chunk->n_rows, n + 1, memory_order_release);
     return row;
 }

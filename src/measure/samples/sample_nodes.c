@@ -149,9 +149,18 @@ static bool is_in_mpi(const struct lc_activation_of_sample *a, int n) {
     return false;
 }
 
+/* Is that the module of the innermost code from the node outwards? */
+static bool in_module(uint32_t node, uint32_t module) {
+    const struct lc_state_node *nodes = lc_state_nodes();
+    while (node != 0 && node != LC_NONE && nodes[node].kind == LC_RAW_REGION)
+        node = nodes[node].parent;
+    return node != LC_NONE && lc_raw_is_code(nodes[node].kind) && nodes[node].ref == module;
+}
+
 /* With lc_core.lock held. */
 static uint32_t node_of(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
-                        uint32_t known, struct lc_sample_scratch *scratch, bool *cut) {
+                        uint32_t known, struct lc_sample_scratch *scratch, bool *cut,
+                        uint64_t *address) {
     const struct lc_activation_of_sample *a = scratch->activations;
     struct around around = look_around(at);
     uint32_t node = at;
@@ -171,20 +180,24 @@ static uint32_t node_of(struct lc_thread *t, uint32_t at, const struct lc_perf_r
     }
     for (int i = inside; i-- > 0;)
         node = child(node, &a[i]);
-    return sample->in_kernel ? special(node, LC_RAW_KERNEL) : node;
+    if (sample->in_kernel)
+        return special(node, LC_RAW_KERNEL);
+    *address = in_module(node, a[0].module) ? a[0].site : 0;
+    return node;
 }
 
 uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
-                        struct lc_sample_scratch *scratch, bool *cut) {
+                        struct lc_sample_scratch *scratch, bool *cut, uint64_t *address) {
     if (t->draft == NULL) /* of a thread that has made no call: a worker of OpenMP */
         t->draft = calloc(1, sizeof(struct lc_draft));
     struct lc_draft *d = t->draft;
     uint32_t known = 0;
     *cut = false;
+    *address = 0;
     if (d != NULL) /* the long part, by tables of the thread's own */
         known = lc_stack_copy_walk(&d->walk, sample, scratch->addresses, LC_SAMPLE_CHAIN, cut);
     pthread_mutex_lock(&lc_core.lock);
-    uint32_t node = node_of(t, at, sample, known, scratch, cut);
+    uint32_t node = node_of(t, at, sample, known, scratch, cut, address);
     pthread_mutex_unlock(&lc_core.lock);
     return node;
 }

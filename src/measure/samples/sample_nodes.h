@@ -34,10 +34,11 @@ struct lc_sample_scratch {
 
 /* The node of a sample in the time of node `at`: `at` itself where it was in the innermost function
  * of that node, in the MPI library or in this one, or where the tree is full. *cut: a larger copy
- * of the stack would have told more. Threads unwind side by side; lc_core.lock is taken only where
+ * of the stack would have told more. *address: where in the node's code, in the ELF file; 0: in no
+ * code of its own. Threads unwind side by side; lc_core.lock is taken only where
  * the call tree is looked at. */
 uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
-                        struct lc_sample_scratch *scratch, bool *cut);
+                        struct lc_sample_scratch *scratch, bool *cut, uint64_t *address);
 
 /* The node for time of node `at` that is none of a function: enum lc_raw_sampled. Takes
  * lc_core.lock. */

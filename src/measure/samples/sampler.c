@@ -19,6 +19,7 @@
 #include "measure/callpath/entry.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/sample_nodes.h"
+#include "measure/samples/sample_rows.h"
 #include "measure/samples/switch_rate.h"
 #include "measure/samples/timer_ring.h"
 #include "measure/core/state_write.h"
@@ -62,8 +63,7 @@ struct lc_sampler {
     bool full;            /* the time between two events has filled the fast ring */
     int32_t how_often;    /* falls where it has not */
     struct lc_switch_rate switches;
-    struct lc_state_row **rows; /* hash by node */
-    uint32_t n_rows, mask;
+    struct lc_sample_rows rows, addresses;
     uint64_t out_ns;   /* off the processor since; 0: it is on it */
     uint32_t out_node; /* where */
     uint64_t since_ns; /* begin of the time that is looked at, where a timer tells of it */
@@ -251,7 +251,8 @@ static void give_up(struct lc_thread *t, struct lc_sampler *s) {
     close_all(s);
     none(t);
     t->sampler = NULL;
-    free(s->rows);
+    free(s->rows.rows);
+    free(s->addresses.rows);
     free(s);
 }
 
@@ -308,7 +309,8 @@ static void end(struct lc_thread *t) {
     if (s == NULL || forked)
         return;
     close_all(s);
-    free(s->rows);
+    free(s->rows.rows);
+    free(s->addresses.rows);
     free(s);
 }
 
@@ -334,45 +336,6 @@ const struct lc_part lc_samples_part = {.start = start,
                                         .thread_takes_over = begin,
                                         .fork = forked_child};
 
-/* ---- rows */
-
-static uint32_t hash(uint32_t node) {
-    return lc_hash_key32(node) >> 7;
-}
-
-static bool grow(struct lc_sampler *s) {
-    uint32_t mask = s->rows == NULL ? 63 : s->mask * 2 + 1;
-    struct lc_state_row **rows = calloc(mask + 1u, sizeof(struct lc_state_row *));
-    if (rows == NULL)
-        return false;
-    for (uint32_t i = 0; s->rows != NULL && i <= s->mask; i++) {
-        if (s->rows[i] == NULL)
-            continue;
-        uint32_t at = hash(s->rows[i]->node) & mask;
-        while (rows[at] != NULL)
-            at = (at + 1) & mask;
-        rows[at] = s->rows[i];
-    }
-    free(s->rows);
-    s->rows = rows;
-    s->mask = mask;
-    return true;
-}
-
-static struct lc_state_row *row_of(struct lc_thread *t, struct lc_sampler *s, uint32_t node) {
-    if ((s->rows == NULL || s->n_rows * 2 > s->mask) && !grow(s))
-        return NULL;
-    uint32_t i = hash(node) & s->mask;
-    for (; s->rows[i] != NULL; i = (i + 1) & s->mask)
-        if (s->rows[i]->node == node)
-            return s->rows[i];
-    struct lc_state_row *row = lc_state_row_take(t, node, LC_RAW_CLASS_SAMPLES);
-    if (row == t->spill_row)
-        return NULL;
-    s->n_rows++;
-    return s->rows[i] = row;
-}
-
 /* ---- what fell into the time since the last event */
 
 static struct place *place_of(struct lc_sampler *s, uint32_t node) {
@@ -386,9 +349,9 @@ static struct place *place_of(struct lc_sampler *s, uint32_t node) {
 }
 
 static uint32_t node_of(struct lc_thread *t, struct lc_sampler *s, uint32_t at,
-                        const struct lc_perf_record *record) {
+                        const struct lc_perf_record *record, uint64_t *address) {
     bool cut;
-    uint32_t node = lc_sample_node(t, at, record, &s->scratch, &cut);
+    uint32_t node = lc_sample_node(t, at, record, &s->scratch, &cut, address);
     s->looked++;
     s->cut += cut;
     return node;
@@ -438,9 +401,22 @@ static uint32_t clock_of(uint64_t period_ns) {
     return generator;
 }
 
+static void add_address(struct lc_thread *t, struct lc_sampler *s, uint32_t node, uint64_t address,
+                        uint64_t weight) {
+    struct lc_state_row *row = lc_sample_row(t, &s->addresses, LC_RAW_CLASS_ADDRESS, node, address);
+    if (row == NULL)
+        return;
+    row->count++;
+    row->sum += weight;
+}
+
 static void take_sample(struct lc_thread *t, struct lc_sampler *s, uint32_t at, uint64_t weight,
                         uint32_t generator) {
-    struct place *p = place_of(s, node_of(t, s, at, &s->record));
+    uint64_t address;
+    uint32_t node = node_of(t, s, at, &s->record, &address);
+    struct place *p = place_of(s, node);
+    if (p->node == node && address != 0)
+        add_address(t, s, node, address, weight);
     record(s, p->node, s->record.time_ns, generator);
     s->n_samples++;
     p->count++;
@@ -460,6 +436,7 @@ static uint32_t where_asleep(struct lc_thread *t, struct lc_sampler *s, uint32_t
                              uint64_t time_ns, bool waits) {
     uint64_t head = s->leaving.page != NULL ? head_of(&s->leaving) : 0;
     bool found = false;
+    uint64_t address;
     while (s->leaving.page != NULL &&
            (s->left_waits || lc_perf_ring_next(&s->leaving, head, &s->left))) {
         s->left_waits = s->left.time_ns > time_ns;
@@ -469,7 +446,7 @@ static uint32_t where_asleep(struct lc_thread *t, struct lc_sampler *s, uint32_t
     }
     if (waits && found) {
         s->left.in_kernel = false;
-        s->asleep_node = lc_sample_special(node_of(t, s, at, &s->left), LC_RAW_OFF_CPU);
+        s->asleep_node = lc_sample_special(node_of(t, s, at, &s->left, &address), LC_RAW_OFF_CPU);
     }
     return waits && s->asleep_node != 0 ? s->asleep_node : lc_sample_special(at, LC_RAW_OFF_CPU);
 }
@@ -558,7 +535,8 @@ static void book(struct lc_thread *t, struct lc_sampler *s) {
         units += s->places[i].units;
     for (uint32_t i = 0; i < s->n_places; i++) {
         const struct place *p = &s->places[i];
-        struct lc_state_row *row = p->count != 0 ? row_of(t, s, p->node) : NULL;
+        struct lc_state_row *row =
+            p->count != 0 ? lc_sample_row(t, &s->rows, LC_RAW_CLASS_SAMPLES, p->node, 0) : NULL;
         if (row == NULL)
             continue;
         row->count += p->count;
