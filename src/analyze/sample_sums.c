@@ -17,8 +17,10 @@ static const struct lc_an_region *region_at(const struct lc_trace *trace, uint32
 /* Measured by the kernel, not divided by samples. */
 static bool is_off(const struct lc_trace *trace, uint32_t cnode) {
     const struct lc_an_region *region = region_at(trace, cnode);
-    return region->sampled && (strcmp(region->name, lc_raw_sampled_name(LC_RAW_OFF_CPU)) == 0 ||
-                               strcmp(region->name, lc_raw_sampled_name(LC_RAW_PREEMPTED)) == 0);
+    for (uint64_t what = LC_RAW_OFF_CPU; region->sampled && what <= LC_RAW_FILE_SYSTEM; what++)
+        if (lc_raw_is_off_cpu(what) && strcmp(region->name, lc_raw_sampled_name(what)) == 0)
+            return true;
+    return false;
 }
 
 static double seconds(const struct lc_trace *trace, double ticks) {

@@ -29,7 +29,8 @@ static void ask_for_stack(struct perf_event_attr *attr, uint32_t bytes) {
     if (bytes == 0)
         return;
     attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-    attr->sample_regs_user = 1ull << PERF_REG_X86_BP | 1ull << PERF_REG_X86_SP |
+    attr->sample_regs_user = 1ull << PERF_REG_X86_AX | 1ull << PERF_REG_X86_BP |
+                             1ull << PERF_REG_X86_SP |
                              1ull << PERF_REG_X86_IP; /* in this order in the sample */
     attr->sample_stack_user = bytes;
 #else
@@ -94,6 +95,12 @@ bool lc_sample_choose(const char *text, struct lc_sample_choice *choice) {
 
 uint64_t lc_perf_period_ns(double per_second) {
     return (uint64_t)(1e9 / per_second * 0.9985) | 1;
+}
+
+uint64_t lc_perf_jittered(uint64_t period, uint32_t number) {
+    const double golden = 0.6180339887498949;
+    double turns = (double)(number + 1) * golden;
+    return (uint64_t)((double)period * (0.8 + 0.4 * (turns - (double)(uint64_t)turns))) | 1;
 }
 
 int lc_perf_sampler_try(void) {

@@ -38,11 +38,18 @@ int lc_perf_sampler_open(const struct lc_perf_wanted *wanted);
 /* Can samples hold a copy of the stack? Then they also hold its registers, in the order of enum
  * lc_perf_register. */
 bool lc_perf_copies_stack(void);
-enum lc_perf_register { LC_PERF_FP, LC_PERF_SP, LC_PERF_IP, LC_PERF_REGISTERS };
+enum lc_perf_register { LC_PERF_AX, LC_PERF_FP, LC_PERF_SP, LC_PERF_IP, LC_PERF_REGISTERS };
+/* What LC_PERF_AX is in a system call that has not ended: Linux writes -ENOSYS there when it
+ * begins. */
+enum { LC_PERF_AX_IN_CALL = -38 };
 
 /* Period of a rate per second, such that it keeps no step with programs that do something a round
  * number of times per second. */
 uint64_t lc_perf_period_ns(double per_second);
+
+/* 80 to 120 % of `period`, by multiples of the golden ratio, which fill that range evenly: a loop
+ * of the program that is in step with one of these is not with the next. */
+uint64_t lc_perf_jittered(uint64_t period, uint32_t number);
 
 /* Can samples also be taken where this process leaves the processor? */
 bool lc_perf_sees_switches(void);

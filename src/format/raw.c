@@ -51,6 +51,10 @@ const char *lc_raw_sampled_name(uint64_t what) {
         return "(preempted)";
     case LC_RAW_KERNEL:
         return "(kernel)";
+    case LC_RAW_PAGE_FAULT:
+        return "(off CPU: page fault)";
+    case LC_RAW_FILE_SYSTEM:
+        return "(off CPU: file system)";
     case LC_RAW_CALLERS:
         return "...";
     default:

@@ -51,8 +51,16 @@ enum lc_raw_sampled {
     LC_RAW_KERNEL,      /* in a system call */
     LC_RAW_SELF,        /* samples in the parent's own function; not shown apart from it */
     LC_RAW_UNRESOLVED,  /* too few samples for names; of the conversion */
-    LC_RAW_CALLERS      /* functions that are not known: who called what is inside */
+    LC_RAW_CALLERS,     /* functions that are not known: who called what is inside */
+    /* As OFF_CPU, for a page that had to be fetched; for data of a file, or a device. Both only
+     * where that is known. */
+    LC_RAW_PAGE_FAULT,
+    LC_RAW_FILE_SYSTEM
 };
+static inline bool lc_raw_is_off_cpu(uint64_t what) { /* all of it was measured, not sampled */
+    return what == LC_RAW_OFF_CPU || what == LC_RAW_PREEMPTED || what == LC_RAW_PAGE_FAULT ||
+           what == LC_RAW_FILE_SYSTEM;
+}
 const char *lc_raw_sampled_name(uint64_t what); /* as in results: "(off CPU)" */
 
 /* Nodes whose `ref` is a module. */

@@ -22,6 +22,12 @@ static const struct {
      "to a thread while the work goes on."},
     {"off CPU", "waiting for a lock",
      "Hold the lock for less time, or use one lock per part of the data."},
+    {"off CPU", "page fault",
+     "It waits for pages of a file that it has mapped, or that were swapped out: read them ahead "
+     "of time (madvise, MAP_POPULATE), or use less memory per node."},
+    {"off CPU", "file system",
+     "It waits for files or devices: read and write in larger pieces, ahead of time, or let all "
+     "ranks do a part each (MPI-IO)."},
     {"off CPU", NULL,
      "Find out what it waits for outside of MPI: it is not on a processor. Start that earlier, or "
      "do other work meanwhile."},

@@ -426,6 +426,25 @@ static void print_python(const struct lc_text *text) {
     lc_text_wrapped(text, 2, 4, line);
 }
 
+/* Did the user want no samples? Then the option stands there. */
+static bool is_chosen(const char *why) {
+    return strncmp(why, "--", 2) == 0;
+}
+
+/* What tells of time off the processor. */
+static const char *off_cpu_by(const char *how) {
+    static const char *const by[][2] = {
+        {"functions", "; time off the processor by the kernel's records of context switches"},
+        {"switches", "; time off the processor by the kernel's records of context switches, whose "
+                     "functions it does not tell"},
+        {"counters", "; time off the processor by the kernel's counters between two samples "
+                     "(rusage, schedstat), without functions"}};
+    for (size_t i = 0; how != NULL && i < sizeof by / sizeof *by; i++)
+        if (strcmp(how, by[i][0]) == 0)
+            return by[i][1];
+    return "";
+}
+
 /* Samples of the code between calls, or why there are none. */
 static void print_sampling(const struct lc_text *text) {
     const json_t *sampling = json_object_get(text->meta, "sampling");
@@ -435,10 +454,11 @@ static void print_sampling(const struct lc_text *text) {
     char line[512];
     if (samples > 0)
         snprintf(line, sizeof line,
-                 "functions %s by %.0f samples: their times are estimates (errors: --json)", where,
-                 samples);
+                 "functions %s by %.0f samples: their times are estimates (errors: --json)%s",
+                 where, samples, off_cpu_by(get_string(sampling, "off_cpu")));
     else if (why != NULL)
-        snprintf(line, sizeof line, "functions %s were not sampled: %s", where, why);
+        snprintf(line, sizeof line, "functions %s were not sampled: %s%s", where, why,
+                 is_chosen(why) ? "" : "; or run with --sample=timer, by signals");
     else
         return;
     fputs("  ", text->out);
@@ -462,5 +482,8 @@ void lc_text_short_header(const struct lc_text *text) {
     print_programs(text);
     print_shares(text);
     print_python(text);
+    const char *why = get_string(json_object_get(text->meta, "sampling"), "why");
+    if (why != NULL && !is_chosen(why))
+        print_sampling(text);
     print_warnings(text, false);
 }

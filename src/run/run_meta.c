@@ -74,6 +74,11 @@ static json_t *sampling(void) {
         json_object_set_new(object, "why", json_string(lc_perf_why(error)));
     else
         json_object_set_new(object, "source", json_string(choice.timer ? "timer" : "kernel"));
+    if (json_object_get(object, "source") != NULL)
+        json_object_set_new(object, "off_cpu",
+                            json_string(choice.timer              ? "counters"
+                                        : lc_perf_sees_switches() ? "functions"
+                                                                  : "switches"));
     return object;
 }
 

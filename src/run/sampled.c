@@ -17,8 +17,7 @@ uint32_t lc_sampled_exact(const struct lc_raw *defs, uint32_t node) {
 }
 
 bool lc_sampled_is_off(const struct lc_raw_node *node) {
-    return node->kind == LC_RAW_SAMPLED && node->ref == LC_NONE &&
-           (node->offset == LC_RAW_OFF_CPU || node->offset == LC_RAW_PREEMPTED);
+    return node->kind == LC_RAW_SAMPLED && node->ref == LC_NONE && lc_raw_is_off_cpu(node->offset);
 }
 
 double lc_sampled_gap_error(double whole, double part, double all, const double sums[3],

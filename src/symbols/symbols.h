@@ -47,9 +47,9 @@ enum lc_err lc_symbols_line(struct lc_symbols *symbols, const char *module, cons
 
 /* Functions that the compiler has put into another one at an address. */
 struct lc_inlined {
-    const char *path; /* outermost first, "step/axpy", '/' in names as %2F; "": none */
-    const char *file; /* where the function that holds them calls the outermost one; "" unknown */
-    int64_t line;     /* -1 if unknown */
+    const char *names; /* outermost first, a line each, without an end of line; "": none */
+    const char *file;  /* where the function that holds them calls the outermost one; "" unknown */
+    int64_t line;      /* -1 if unknown */
 };
 /* By debug information; without it there are none. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_symbols_inlined(struct lc_symbols *symbols, const char *module, const char *build_id,

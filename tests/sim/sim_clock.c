@@ -210,6 +210,15 @@ void sim_preempted(uint64_t ns) {
         nap_until(sim_self()->clock + ns, &SIM_PLACE(), true);
 }
 
+/* A page has to be fetched for so long. */
+void sim_page_fault(uint64_t ns);
+void sim_page_fault(uint64_t ns) {
+    struct sim_place place = SIM_PLACE();
+    place.in_call = false;
+    if (sim_is_on())
+        nap_until(sim_self()->clock + ns, &place, false);
+}
+
 /* ---- threads ---- */
 
 struct start {

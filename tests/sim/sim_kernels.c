@@ -5,6 +5,7 @@
  *   sim-kernels mixed ROUNDS       the same after 5 ms of assembling and 5 ms of preconditioning by
  *                                  all ranks, between the same two calls
  *   sim-kernels asleep ROUNDS      rank 1 sleeps for 20 ms in a function of its own
+ *   sim-kernels fault ROUNDS       the same, for pages instead
  *   sim-kernels preempted ROUNDS   all ranks compute for 10 ms, rank 1 loses the processor for
  *                                  20 ms meanwhile
  *   sim-kernels step ROUNDS NS     all ranks run a loop of NS a round: 30 % assembling, 70 %
@@ -19,6 +20,7 @@
 
 void sim_work(uint64_t ns);
 void sim_preempted(uint64_t ns);
+void sim_page_fault(uint64_t ns);
 
 enum { MS = 1000000 };
 
@@ -48,6 +50,11 @@ __attribute__((noinline, noclone)) static void interrupted(uint64_t ns, uint64_t
     __asm__ volatile("");
 }
 
+__attribute__((noinline, noclone)) static void touch(uint64_t ns) {
+    sim_page_fault(ns);
+    __asm__ volatile("");
+}
+
 static int rank;
 
 __attribute__((noinline, noclone)) static void iterate(const char *what, int round, uint64_t ns) {
@@ -67,6 +74,8 @@ __attribute__((noinline, noclone)) static void iterate(const char *what, int rou
     }
     if (rank == 1 && strcmp(what, "asleep") == 0)
         doze(20 * MS);
+    else if (rank == 1 && strcmp(what, "fault") == 0)
+        touch(20 * MS);
     else if (strcmp(what, "preempted") == 0)
         interrupted(10 * MS, rank == 1 ? 20 * MS : 0);
     else if (rank == 1)

@@ -112,7 +112,8 @@ def blamed(result):
 
 def late(runs):
     """The analysis of the trace keeps the function, and tells its waiting once, with the gain by replay."""
-    for what, path in (("late", "main/iterate/straggle"), ("asleep", "main/iterate/doze/(off CPU)")):
+    for what, path in (("late", "main/iterate/straggle"), ("asleep", "main/iterate/doze/(off CPU)"),
+                       ("fault", "main/iterate/touch/(off CPU: page fault)")):
         result, directory = runs.run(what, str(ROUNDS), trace=True)
         first = result["findings"][0]
         check(f"{what}: first finding", (first["kind"], first["callpath"], first["ranks"]) == ("late_rank", path, [1]), first)
@@ -215,6 +216,8 @@ def preempted(runs):
     lost = of.get("preempted", {"severity_s": 0, "ranks": [], "text": ""})
     check("preempted: how long", near(lost["severity_s"], ROUNDS * 0.020, 0), lost)
     check("preempted: who, and what it does", lost["ranks"] == [1] and "400 ms of it on the critical path; others wait" in lost["text"], lost)
+    spent = {path: e["seconds"] for path, e in result["sampled"].items() if path.endswith("(preempted)")}
+    check("preempted: where", set(spent) == {"main/iterate/interrupted/(preempted)"} and near(sum(spent.values()), ROUNDS * 0.020, 0), spent)
     check("preempted: blamed", not blamed(result), blamed(result))
     joined = runs.analyze(directory)
     check("preempted: analysed", [f["text"] for f in joined["findings"] if f["kind"] == "preempted"] == [lost["text"]] and not blamed(joined), joined["findings"])

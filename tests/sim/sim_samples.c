@@ -4,6 +4,7 @@
 #include "sim_samples.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -100,7 +101,7 @@ static void write_sample(struct event *event, const struct sim_place *place) {
     uint64_t room = attr->sample_stack_user, stack[MOST_STACK / 8];
     struct writer w;
     if (room > MOST_STACK || !begin(&w, event, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER,
-                                    16 + (chain ? 24 : 0) + (room > 0 ? 48 + room : 0)))
+                                    16 + (chain ? 24 : 0) + (room > 0 ? 56 + room : 0)))
         return;
     put_word(&w, sim_samples_time());
     if (chain) {
@@ -115,6 +116,7 @@ static void write_sample(struct event *event, const struct sim_place *place) {
         memset(stack, 0, room);
         memcpy(stack, (const void *)(uintptr_t)place->sp, filled);
         put_word(&w, PERF_SAMPLE_REGS_ABI_64);
+        put_word(&w, place->in_call ? (uint64_t)-ENOSYS : 0);
         put_word(&w, place->fp);
         put_word(&w, place->sp);
         put_word(&w, place->ip);

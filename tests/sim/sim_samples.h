@@ -10,6 +10,7 @@
 struct sim_place {
     uint64_t fp, sp, ip;
     const void *end; /* of its stack */
+    bool in_call;    /* of the system */
 };
 
 /* In a function that the program calls: where the call stands. */
@@ -19,6 +20,7 @@ struct sim_place {
         (uint64_t)(uintptr_t)__builtin_frame_address(0) + 16,                                      \
         (uint64_t)(uintptr_t)__builtin_return_address(0) - 1,                                      \
         sim_end_of_stack(),                                                                        \
+        true,                                                                                      \
     })
 
 const void *sim_end_of_stack(void); /* of the calling thread */

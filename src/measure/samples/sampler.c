@@ -17,6 +17,7 @@
 #include "measure/callpath/budget.h"
 #include "measure/core/core_parts.h"
 #include "measure/callpath/entry.h"
+#include "measure/samples/off_cpu.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/sample_nodes.h"
 #include "measure/samples/sample_rows.h"
@@ -63,6 +64,7 @@ struct lc_sampler {
     bool full;            /* the time between two events has filled the fast ring */
     int32_t how_often;    /* falls where it has not */
     struct lc_switch_rate switches;
+    struct lc_off_cpu off; /* where a timer samples */
     struct lc_sample_rows rows, addresses;
     uint64_t out_ns;   /* off the processor since; 0: it is on it */
     uint32_t out_node; /* where */
@@ -134,17 +136,9 @@ static void none(struct lc_thread *t) {
     t->sample_seen = 0;
 }
 
-/* 80 to 120 % of `period`, by multiples of the golden ratio, which fill that range evenly: a loop
- * of the program that is in step with one of these is not with the next. */
-static uint64_t jittered(uint64_t period, uint32_t number) {
-    const double golden = 0.6180339887498949;
-    double turns = (double)(number + 1) * golden;
-    return (uint64_t)((double)period * (0.8 + 0.4 * (turns - (double)(uint64_t)turns))) | 1;
-}
-
 /* As large as the kernel grants: what the processes of a user may have is limited. */
 static bool open_fast(struct lc_sampler *s, uint64_t period, uint32_t stack_bytes, uint64_t bytes) {
-    const struct lc_perf_wanted wanted = {.period_ns = jittered(period, s->n_opened++),
+    const struct lc_perf_wanted wanted = {.period_ns = lc_perf_jittered(period, s->n_opened++),
                                           .stack_bytes = stack_bytes,
                                           .switches = true,
                                           .timer = by_timer};
@@ -429,11 +423,17 @@ static uint64_t head_of(const struct lc_perf_ring *ring) {
     return __atomic_load_n(lc_perf_ring_head(ring), __ATOMIC_ACQUIRE);
 }
 
-/* Which function has left the processor to wait, at that time: a sample was taken right before the
+/* A thread that waits outside of a system call waits for a page. */
+static uint64_t waits_for(const struct lc_perf_record *left) {
+    bool in_call = (int64_t)left->registers[LC_PERF_AX] == LC_PERF_AX_IN_CALL;
+    return left->stack_bytes == 0 || in_call ? LC_RAW_OFF_CPU : LC_RAW_PAGE_FAULT;
+}
+
+/* Which function has left the processor, at that time: a sample was taken right before the
  * record of the switch was written. Where there are too many switches for that, it was the same as
  * the last time since the last event. */
-static uint32_t where_asleep(struct lc_thread *t, struct lc_sampler *s, uint32_t at,
-                             uint64_t time_ns, bool waits) {
+static uint32_t where_off(struct lc_thread *t, struct lc_sampler *s, uint32_t at, uint64_t time_ns,
+                          bool waits) {
     uint64_t head = s->leaving.page != NULL ? head_of(&s->leaving) : 0;
     bool found = false;
     uint64_t address;
@@ -444,11 +444,17 @@ static uint32_t where_asleep(struct lc_thread *t, struct lc_sampler *s, uint32_t
             break;
         found = s->left.kind == LC_PERF_SAMPLE;
     }
-    if (waits && found) {
+    if (found) {
         s->left.in_kernel = false;
-        s->asleep_node = lc_sample_special(node_of(t, s, at, &s->left, &address), LC_RAW_OFF_CPU);
+        uint32_t node = lc_sample_special(node_of(t, s, at, &s->left, &address),
+                                          waits ? waits_for(&s->left) : LC_RAW_PREEMPTED);
+        if (!waits)
+            return node;
+        s->asleep_node = node;
     }
-    return waits && s->asleep_node != 0 ? s->asleep_node : lc_sample_special(at, LC_RAW_OFF_CPU);
+    if (!waits)
+        return lc_sample_special(at, LC_RAW_PREEMPTED);
+    return s->asleep_node != 0 ? s->asleep_node : lc_sample_special(at, LC_RAW_OFF_CPU);
 }
 
 static void add_off(struct lc_sampler *s, uint32_t node, uint64_t ns) {
@@ -461,9 +467,7 @@ static void take_switch(struct lc_thread *t, struct lc_sampler *s, uint32_t at) 
     const struct lc_perf_record *r = &s->record;
     if (r->kind != LC_PERF_IN) {
         s->out_ns = r->time_ns;
-        s->out_node = where_asleep(t, s, at, r->time_ns, r->kind == LC_PERF_OUT);
-        if (r->kind == LC_PERF_PREEMPTED)
-            s->out_node = lc_sample_special(at, LC_RAW_PREEMPTED);
+        s->out_node = where_off(t, s, at, r->time_ns, r->kind == LC_PERF_OUT);
         record(s, s->out_node, r->time_ns, LC_REC_SCHEDULER);
         return;
     }
@@ -487,10 +491,29 @@ static void begin_of_look(struct lc_thread *t, struct lc_sampler *s) {
     s->seen_ns = now;
 }
 
+/* Timers do not tell what it was for: counters of the kernel do, of the time since they were looked
+ * at last. */
+static void divide_off(struct lc_sampler *s, uint32_t at) {
+    struct place *off = place_of(s, lc_sample_special(at, LC_RAW_OFF_CPU));
+    struct lc_off_cpu_parts parts;
+    lc_off_cpu_look(&s->off, off->off_ns, &parts);
+    uint64_t core_ns = parts.core_ns, rest_ns = off->off_ns - core_ns;
+    if (core_ns + rest_ns == 0)
+        return;
+    off->count = 0;
+    off->off_ns = 0;
+    if (core_ns > 0)
+        add_off(s, lc_sample_special(at, LC_RAW_PREEMPTED), core_ns);
+    if (rest_ns > 0)
+        add_off(s, lc_sample_special(at, parts.rest), rest_ns);
+}
+
 static void end_of_look(struct lc_sampler *s, uint32_t at) {
     uint64_t away = lc_timer_ring_away_ns(&s->fast);
     if (away > 0)
         add_off(s, lc_sample_special(at, LC_RAW_OFF_CPU), away);
+    if (by_timer)
+        divide_off(s, at);
 }
 
 static void done(struct lc_perf_ring *ring) {
@@ -554,8 +577,7 @@ static double draw(struct lc_sampler *s) {
     return (double)(s->random >> 11) * 0x1p-53;
 }
 
-/* Share of each place in `gap_ns`: time off the processor was measured, the rest goes by samples.
- */
+/* Share of each place in `gap_ns`: time off the processor was measured, samples divide the rest. */
 static void share_out(struct lc_sampler *s, double gap_ns) {
     double off = 0, weight = 0;
     for (uint32_t i = 0; i < s->n_places; i++) {
@@ -670,6 +692,8 @@ LC_COLD void lc_samples_drop(struct lc_thread *t) {
     lc_perf_ring_done(&s->fast, head);
     done(&s->slow);
     done(&s->leaving);
+    if (by_timer)
+        lc_off_cpu_look(&s->off, 0, NULL);
     s->out_ns = 0;
     fit_switches(t, s);
 }

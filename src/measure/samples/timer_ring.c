@@ -75,11 +75,13 @@ static uint64_t copy_stack(const struct lc_perf_ring *ring, uint64_t at, uint64_
 static void read_registers(const void *context, uint64_t registers[LC_PERF_REGISTERS]) {
 #if defined(__x86_64__)
     const greg_t *all = ((const ucontext_t *)context)->uc_mcontext.gregs;
+    registers[LC_PERF_AX] = (uint64_t)all[REG_RAX];
     registers[LC_PERF_FP] = (uint64_t)all[REG_RBP];
     registers[LC_PERF_SP] = (uint64_t)all[REG_RSP];
     registers[LC_PERF_IP] = (uint64_t)all[REG_RIP];
 #elif defined(__aarch64__)
     const mcontext_t *all = &((const ucontext_t *)context)->uc_mcontext;
+    registers[LC_PERF_AX] = 0; /* of x86 only */
     registers[LC_PERF_FP] = all->regs[29];
     registers[LC_PERF_SP] = all->sp;
     registers[LC_PERF_IP] = all->pc;

@@ -113,19 +113,20 @@ static void stacks_come_back(void **state) {
     static struct lc_perf_record r;
     for (uint64_t round = 0; round < 100; round++) {
         const uint64_t copy[] = {
-            1000 + round, 1,  0x10, PERF_SAMPLE_REGS_ABI_64, 11, 12, 13, 32, 21, 22,
+            1000 + round, 1,  0x10, PERF_SAMPLE_REGS_ABI_64, 10, 11, 12, 13, 32, 21, 22,
             23,           24, 24}; /* room for 32 bytes, 24 filled */
         const uint64_t kernel_thread[] = {1000, 0, PERF_SAMPLE_REGS_ABI_NONE, 0};
-        const uint64_t lying[] = {1, 0, PERF_SAMPLE_REGS_ABI_64, 1, 2, 3, 1 << 20, 5, 1 << 20};
-        const uint64_t none_filled[] = {1, 0, PERF_SAMPLE_REGS_ABI_64, 1, 2, 3, 0};
+        const uint64_t lying[] = {1, 0, PERF_SAMPLE_REGS_ABI_64, 0, 1, 2, 3, 1 << 20, 5, 1 << 20};
+        const uint64_t none_filled[] = {1, 0, PERF_SAMPLE_REGS_ABI_64, 0, 1, 2, 3, 0};
         ring.stack_bytes = 32;
         ring.period_ns = 1;
-        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, copy, 13);
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, copy, 14);
         put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, kernel_thread, 4);
-        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, lying, 9);
-        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, none_filled, 7);
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, lying, 10);
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, none_filled, 8);
         assert_true(lc_perf_ring_next(&ring, head, &r));
         assert_int_equal(r.n, 0); /* its context is not said to be the user's */
+        assert_int_equal(r.registers[LC_PERF_AX], 10);
         assert_int_equal(r.registers[LC_PERF_FP], 11);
         assert_int_equal(r.registers[LC_PERF_SP], 12);
         assert_int_equal(r.registers[LC_PERF_IP], 13);
@@ -138,8 +139,8 @@ static void stacks_come_back(void **state) {
             assert_int_equal(r.stack_bytes, 0);
         }
         ring.period_ns = 0;
-        const uint64_t leaving[] = {7, PERF_SAMPLE_REGS_ABI_64, 1, 2, 3, 8, 99, 8};
-        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, leaving, 8);
+        const uint64_t leaving[] = {7, PERF_SAMPLE_REGS_ABI_64, 0, 1, 2, 3, 8, 99, 8};
+        put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, leaving, 9);
         assert_true(lc_perf_ring_next(&ring, head, &r));
         assert_int_equal(r.time_ns, 7);
         assert_int_equal(r.n, 0);

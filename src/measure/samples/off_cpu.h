@@ -1,0 +1,29 @@
+/* What a thread's time off the processor was for, from counters of the kernel: the time that it
+ * waited for a core (schedstat), pages that had to be fetched, data that came from files or devices
+ * (rusage). For where the kernel does not note each time that the thread leaves the processor. */
+#ifndef LC_MEASURE_SAMPLES_OFF_CPU_H
+#define LC_MEASURE_SAMPLES_OFF_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lc_off_cpu { /* as the kernel counted when they were looked at last */
+    bool known;
+    uint64_t core_ns; /* 0: the kernel does not say */
+    uint64_t pages, blocks, sleeps;
+};
+
+struct lc_off_cpu_parts {
+    uint64_t core_ns; /* waited for a core */
+    uint64_t rest;    /* what the rest was for: enum lc_raw_sampled */
+};
+
+/* Divides `off_ns`, off the processor since the last look of the calling thread; the first look
+ * only begins. parts NULL: of no interest. errno stays as it is. */
+void lc_off_cpu_look(struct lc_off_cpu *last, uint64_t off_ns, struct lc_off_cpu_parts *parts);
+
+/* The same of counters that were looked at. */
+void lc_off_cpu_divide(const struct lc_off_cpu *before, const struct lc_off_cpu *now,
+                       uint64_t off_ns, struct lc_off_cpu_parts *parts);
+
+#endif
