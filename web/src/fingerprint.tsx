@@ -6,7 +6,7 @@ import { across, Axes, CATEGORIES, CLASSES, LEFT, ns, upwards, WIDTH } from "./f
 import { AllCompared, FingerprintCompare, pairOf } from "./fingerprint_compare";
 import { Curves, Phases } from "./fingerprint_phases";
 import { count, percent, visible } from "./format";
-import { Choice, Figure, Legend, PathText, Section, Table } from "./parts";
+import { Choice, Figure, Legend, PathText, Section, Table, type Column } from "./parts";
 import type { Result } from "./result";
 import { numberKey, type Navigation } from "./state";
 import type { BenchComparison, BesideUse, Fingerprint, HistogramJson, SampledJson } from "./types";
@@ -92,68 +92,83 @@ function Box(props: { f: Fingerprint }): JSX.Element | null {
   );
 }
 
-interface Counter {
+export interface Counter {
   name: string;
   total?: number | undefined;
   counted: boolean;
   values: number[];
-  pearson: Record<string, number | null>;
-  spearman: Record<string, number | null>;
+  pearson: Record<string, number>;
+  spearman: Record<string, number>;
   /** Mean in the warm-up and in good repetitions. */
-  levels: { warmup?: number | null; good?: number | null };
+  levels: Record<string, number>;
 }
 
-function countersOf(f: Fingerprint): Counter[] {
+// What a file holds may be anything.
+const numbers = (list: unknown): number[] => (Array.isArray(list) ? list.map((v) => (typeof v === "number" ? v : NaN)) : []);
+const numbersIn = (o: unknown): Record<string, number> =>
+  typeof o === "object" && o !== null ? Object.fromEntries(Object.entries(o).filter((e): e is [string, number] => typeof e[1] === "number")) : {};
+const objects = (list: unknown): object[] => (Array.isArray(list) ? list.filter((v) => typeof v === "object" && v !== null) : []);
+const most = (list: number[], least: number): number => list.reduce((a, b) => (b > a ? b : a), least);
+
+export function countersOf(f: Fingerprint): Counter[] {
   return Object.entries(f.counters ?? {}).map(([name, about]) => {
-    const c = (typeof about === "object" && about !== null ? about : {}) as Partial<Counter>;
-    return { name, total: c.total, counted: (c as { series?: string }).series === "counted", values: Array.isArray(c.values) ? c.values : [], pearson: c.pearson ?? {}, spearman: c.spearman ?? {}, levels: c.levels ?? {} };
+    const c = (typeof about === "object" && about !== null ? about : {}) as Record<string, unknown>;
+    return { name, total: typeof c.total === "number" ? c.total : undefined, counted: c.series === "counted", values: numbers(c.values), pearson: numbersIn(c.pearson), spearman: numbersIn(c.spearman), levels: numbersIn(c.levels) };
   });
 }
 
 const coefficient = (v: number | null | undefined): string => (typeof v === "number" ? v.toFixed(2) : "–");
 
 /** The repetitions that a counter has values of: their run times, categories, and places among those whose run time counts. */
-function seriesOf(f: Fingerprint, counter: Counter): { runs: number[]; category: string[]; at: (i: number) => number; n: number } {
-  const runs = (counter.counted ? f.counted?.runs_ns : f.runs_ns) ?? [];
-  const category = (counter.counted ? f.counted?.category : f.category) ?? [];
-  return { runs, category, at: (i) => (counter.counted ? f.counted?.at?.[i] ?? 0 : i), n: Math.min(runs.length, counter.values.length) };
+export function seriesOf(f: Fingerprint, counter: Counter): { run: number; value: number; category: string; at: number }[] {
+  const runs = counter.counted ? numbers(f.counted?.runs_ns) : f.runs_ns;
+  const category: unknown[] = (counter.counted ? (Array.isArray(f.counted?.category) ? f.counted.category : []) : f.category) ?? [];
+  const at = numbers(f.counted?.at);
+  const n = Math.min(runs.length, counter.values.length);
+  const step = Math.max(1, Math.ceil(n / 3000));
+  return Array.from({ length: Math.ceil(n / step) }, (_, k) => k * step)
+    .map((i) => ({ run: runs[i], value: counter.values[i], category: String(category[i] ?? "good"), at: counter.counted ? at[i] ?? 0 : i }))
+    .filter((p) => [p.run, p.value, p.at].every(Number.isFinite));
 }
 
 /** The counter over repetitions. */
 function Course(props: { f: Fingerprint; counter: Counter }): JSX.Element {
   const { f, counter } = props;
-  const { category, at, n } = seriesOf(f, counter);
-  const step = Math.max(1, Math.ceil(n / 3000));
-  const all = Array.from({ length: Math.ceil(n / step) }, (_, k) => k * step);
-  const most = counter.values.reduce((a, b) => Math.max(a, b), 1e-300);
+  const top = most(counter.values, 1e-300);
   const last = Math.max(1, f.runs_ns.length - 1);
   const height = 130;
   const x = across(0, last);
-  const y = upwards(height, 0, most);
+  const y = upwards(height, 0, top);
   return (
     <Figure name={`course-${visible(counter.name)}`} width={WIDTH} height={height} label={`${visible(counter.name)} per repetition`}>
       <Axes x={x} y={y} xUnit="" yUnit="" xTitle="repetition" whole />
-      {all.map((i) => <circle class={CLASSES[category[i] ?? "good"] ?? "s0fill"} cx={x(at(i))} cy={y(counter.values[i])} r="1.6" />)}
+      {seriesOf(f, counter).map((p) => <circle class={CLASSES[p.category] ?? "s0fill"} cx={x(p.at)} cy={y(p.value)} r="1.6" />)}
     </Figure>
   );
 }
 
 function Scatter(props: { f: Fingerprint; counter: Counter }): JSX.Element {
   const { f, counter } = props;
-  const { runs, category, n } = seriesOf(f, counter);
-  const step = Math.max(1, Math.ceil(n / 3000));
-  const all = Array.from({ length: Math.ceil(n / step) }, (_, k) => k * step);
-  const top = runs.reduce((a, b) => Math.max(a, b), 1e-9);
-  const most = counter.values.reduce((a, b) => Math.max(a, b), 1e-300);
+  const points = seriesOf(f, counter);
+  const top = most(points.map((p) => p.run), 1e-9);
+  const right = most(counter.values, 1e-300);
   const height = 170;
-  const x = across(0, most);
+  const x = across(0, right);
   const y = upwards(height, 0, top);
   return (
     <Figure name={`counter-${visible(counter.name)}`} width={WIDTH} height={height} label={`Run time by ${visible(counter.name)}`}>
       <Axes x={x} y={y} xUnit="" yUnit="ns" xTitle={visible(counter.name)} />
-      {all.map((i) => <circle class={CLASSES[category[i] ?? "good"] ?? "s0fill"} cx={x(counter.values[i])} cy={y(runs[i])} r="1.6" />)}
+      {points.map((p) => <circle class={CLASSES[p.category] ?? "s0fill"} cx={x(p.value)} cy={y(p.run)} r="1.6" />)}
     </Figure>
   );
+}
+
+const GROUPS: [string, string][] = [["all", "all"], ["warmup", "warm-up"], ["outlier", "outliers"], ["good", "good"], ["warmup_good", "with warm-up"]];
+
+/** Coefficients of all repetitions and of good ones, and of the groups of which any is known. */
+function coefficientColumns(counters: Counter[]): Column<Counter>[] {
+  return (["pearson", "spearman"] as const).flatMap((kind) => GROUPS.filter(([group]) => group === "all" || group === "good" || counters.some((c) => group in c[kind])).map(([group, text]) => ({
+    title: `${kind === "pearson" ? "Pearson" : "Spearman"}, ${text}`, cell: (c: Counter) => coefficient(c[kind][group]), value: (c: Counter) => c[kind][group], number: true })));
 }
 
 function Counters(props: { f: Fingerprint; nav: Navigation }): JSX.Element | null {
@@ -162,19 +177,16 @@ function Counters(props: { f: Fingerprint; nav: Navigation }): JSX.Element | nul
   if (counters.length === 0) return null;
   const drawn = counters.filter((c) => c.values.some((v) => v > 0));
   const chosen = drawn.find((c) => c.name === nav.state.keys.counter) ?? drawn[0];
-  const every = f.counted?.every ?? 0;
+  const every = typeof f.counted?.every === "number" ? f.counted.every : 0;
   const change = f.counted?.perturbation;
+  const ci = Array.isArray(f.counted?.ci) ? f.counted.ci : [];
   return (
     <Section title="Counters" note="over all repetitions coefficients mislead: outliers make them; those of the good ones, and of these with the warm-up, tell more">
-      {every > 0 && <p class="dim">{`taken in one repetition of ${every}, whose run time does not count: it ${typeof change === "number" ? `changes by ${percent(change)}${f.counted?.ci ? `, 95 % interval ${f.counted.ci.map((v) => typeof v === "number" ? percent(v) : "–").join(" to ")}` : ""}` : "may change: too few to tell"}`}</p>}
+      {every > 0 && <p class="dim">{`taken in one repetition of ${every}, whose run time does not count: it ${typeof change === "number" ? `changes by ${percent(change)}${ci.length > 0 ? `, 95 % interval ${ci.map((v) => typeof v === "number" ? percent(v) : "–").join(" to ")}` : ""}` : "may change: too few to tell"}`}</p>}
       <Table<Counter> name="coefficients" rows={counters} columns={[
         { title: "counter", cell: (c) => visible(c.name), value: (c) => c.name },
         { title: "total", cell: (c) => count(c.total), value: (c) => c.total, number: true },
-        { title: "Pearson, all", cell: (c) => coefficient(c.pearson.all), value: (c) => c.pearson.all, number: true },
-        { title: "Pearson, good", cell: (c) => coefficient(c.pearson.good), value: (c) => c.pearson.good, number: true },
-        { title: "Spearman, all", cell: (c) => coefficient(c.spearman.all), value: (c) => c.spearman.all, number: true },
-        { title: "Spearman, good", cell: (c) => coefficient(c.spearman.good), value: (c) => c.spearman.good, number: true },
-        { title: "Pearson, with warm-up", cell: (c) => coefficient(c.pearson.warmup_good), value: (c) => c.pearson.warmup_good, number: true },
+        ...coefficientColumns(counters),
         { title: "in the warm-up", cell: (c) => count(c.levels.warmup), value: (c) => c.levels.warmup, number: true },
         { title: "later", cell: (c) => count(c.levels.good), value: (c) => c.levels.good, number: true },
       ]} />
@@ -283,7 +295,7 @@ function Value(props: { value: unknown }): JSX.Element {
 
 export function Sheet(props: { f: Fingerprint; nav: Navigation }): JSX.Element {
   const { f, nav } = props;
-  const ranks = (Array.isArray(f.per_rank) ? f.per_rank : []) as RankTimes[];
+  const ranks = objects(f.per_rank) as RankTimes[];
   const zoom = f.histogram?.zoom;
   return (
     <div class="overview">
@@ -303,7 +315,7 @@ export function Sheet(props: { f: Fingerprint; nav: Navigation }): JSX.Element {
           { title: "95 %", cell: (x) => ns(x.r.q95_ns), value: (x) => x.r.q95_ns, number: true }, { title: "left last", cell: (x) => percent(x.r.last_share), value: (x) => x.r.last_share, number: true },
         ]} /></Section>}
         <Section title="How it was measured">
-          <dl class="pairs">{[["nodes", Array.isArray(f.nodes) && f.nodes.length === 0 ? "not known" : f.nodes], ...Object.entries({ ...(f.mpi ?? {}), ...(f.machine ?? {}), ...((f.benchmark as Record<string, unknown> | undefined) ?? {}), ...((f.clock as Record<string, unknown> | undefined) ?? {}) })].map(([key, value]) => (
+          <dl class="pairs">{[["nodes", Array.isArray(f.nodes) && f.nodes.length === 0 ? "not known" : f.nodes], ...Object.entries({ ...(f.mpi ?? {}), ...(f.machine ?? {}), ...((f.benchmark as Record<string, unknown> | undefined) ?? {}), ...((f.clock as Record<string, unknown> | undefined) ?? {}) }), ["environment", f.environment], ["other work", f.interference]].map(([key, value]) => (
             <div><dt>{visible(String(key).replace(/_/g, " "))}</dt><dd><Value value={value} /></dd></div>))}</dl>
         </Section>
       </div>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sampled } from "../src/fingerprint";
+import { countersOf, sampled, seriesOf } from "../src/fingerprint";
 import { range } from "../src/fingerprint_axes";
 import { change, comparedRows, comparisonLines, pairOf } from "../src/fingerprint_compare";
 import { phaseLines } from "../src/fingerprint_phases";
@@ -10,7 +10,7 @@ const of = (more: object): Fingerprint => ({ operation: "MPI_Scan", bytes: 8, ru
 test("phases and patterns in words", () => {
   expect(phaseLines(of({}))).toEqual(["No warm-up.", "The level changes nowhere.", "No period is seen."]);
   const patterns = { period: 10, autocorrelation: 0.456, outliers: 40, outlier_clusters: 4, largest_cluster: 10, clusters_by_chance: 35.6, clusters_p: 1e-9 };
-  expect(phaseLines(of({ benchmark: { late_first: 7 } }))[1]).toContain("7 before the first one began late");
+  expect(phaseLines(of({ benchmark: { late_first: 7 } }))[1]).toContain("7 repetitions before the first that counts began late");
   expect(phaseLines(of({ benchmark: { late_first: 0 } }))).toHaveLength(3);
   expect(phaseLines(of({ warmup: { end: 48, raw_end: 48, fall: 0.5 }, change_points: [48], patterns }))).toEqual([
     "The warm-up ends at repetition 48 (the level falls by 50.0 %).", "The level changes at 48.", "A pattern comes again every 10 repetitions (autocorrelation 0.46).",
@@ -63,4 +63,13 @@ test("samples of a file that holds anything", () => {
   expect(sampled("text")).toEqual([]);
   expect(sampled([null, 3, { function: "f", share: 0.5, of_category: { good: 1, warmup: "x" }, depth: -2 }])).toEqual([
     { function: "f", file: "", share: 0.5, self_share: NaN, error: NaN, depth: 0, of_category: { good: 1 } }]);
+});
+
+test("counters of a file that holds anything", () => {
+  const f = of({ runs_ns: [10, 20], category: ["first", "good"], counted: { runs_ns: "text", category: 7 }, counters: { a: null, b: { series: "counted", values: [1] }, c: { total: "x", values: [1, "x"], pearson: { all: 0.5, good: null }, levels: 3 } } });
+  const [a, b, c] = countersOf(f);
+  expect([a.values, b.counted, c.total, c.pearson, c.levels]).toEqual([[], true, undefined, { all: 0.5 }, {}]);
+  expect(seriesOf(f, b)).toEqual([]);
+  expect(seriesOf(f, c)).toEqual([{ run: 10, value: 1, category: "first", at: 0 }]);
+  expect(seriesOf(of({ counted: { runs_ns: [7], at: [4], category: ["outlier"] } }), b)).toEqual([{ run: 7, value: 1, category: "outlier", at: 4 }]);
 });

@@ -223,7 +223,8 @@ static void put_process(struct lc_strbuf *facts) {
         lc_real.Get_library_version(library, &length);
         lc_real.Get_version(&version, &subversion);
         library[strcspn(library, "\n")] = '\0';
-        memcpy(fact.library, library, strnlen(library, sizeof fact.library - 1));
+        size_t fits = sizeof library < sizeof fact.library ? sizeof library : sizeof fact.library;
+        memcpy(fact.library, library, strnlen(library, fits - 1));
         memcpy(fact.mpi, lc_core.state->mpi, sizeof fact.mpi - 1);
         fact.version = version;
         fact.subversion = subversion;
