@@ -310,6 +310,8 @@ static enum lc_err find_slow_iterations(struct lc_search *search) {
     double excess = number(worst, "excess_s");
     if (loop == NULL || excess < 0.005 * search->elapsed_s || excess <= 0.0)
         return LC_OK;
+    if (excess > 0.5 * number(loop, "elapsed_s")) /* no exception, but what the loop is for */
+        return LC_OK;
     struct lc_finding finding = lc_finding_begin(LC_VARIABILITY);
     const char *path = json_string_value(json_object_get(loop, "callpath"));
     const json_t *rank = json_object_get(worst, "rank");
