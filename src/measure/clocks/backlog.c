@@ -433,7 +433,7 @@ static _Atomic uint64_t asked_at;
 static bool is_old(uint64_t now) {
     uint32_t us = lc_clk_turns_open() ? OLD_TURN_US : OLD_US;
     uint64_t asked = atomic_load_explicit(&asked_at, memory_order_relaxed);
-    uint64_t oldest = lc_clk_backlog_oldest(), since = oldest > asked ? oldest : asked;
+    uint64_t began = lc_clk_backlog_oldest(), since = began > asked ? began : asked;
     return lc_clk_backlog_events() > 0 && now > since && now - since > us * lc_clk.slow_ticks;
 }
 
