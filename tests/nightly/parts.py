@@ -97,12 +97,17 @@ def seeds(tests):
 
 
 def simulated(tests):
-    """On the simulated MPI a seed costs least: a part of its own, so that a slice tries many."""
+    """On the simulated MPI a seed costs least: a part of its own, so that a slice tries many. Turns are short (but for 256 ranks): a slice has something of all."""
     t, pair = tests["release"], ("{first}", "{last}")
-    kinds = [t.drawn("sim.truth", 2000, t.end_of("sim.truth", 2), (*pair, "10", "2")), t.drawn("sim.what_if", 100, t.end_of("sim.what_if", 2), pair),
-             t.drawn("sim.faults", 100, t.end_of("sim.faults", 3), (*pair, "1")), t.drawn("sim.clocks", 100, t.end_of("sim.clocks", 2), pair),
-             t.drawn("sim.gains", 5, t.end_of("sim.gains", 2), (*pair, "2")), t.drawn("sim.nodes_many", 1, t.end_of("sim.nodes_many", 3), ("{first}",))]
-    return kinds + [t.drawn(base, width, t.end_of(base, 2), pair) for base, width in (("sim.openmp_many", 50), ("sim.hybrid_many", 50)) if base in t.commands]
+    kinds = [t.drawn("sim.truth", 200, t.end_of("sim.truth", 2), (*pair, "10", "2")), t.drawn("sim.what_if", 20, t.end_of("sim.what_if", 2), pair),
+             t.drawn("sim.faults", 30, t.end_of("sim.faults", 3), (*pair, "1")), t.drawn("sim.clocks", 50, t.end_of("sim.clocks", 2), pair),
+             t.drawn("sim.gains", 1, t.end_of("sim.gains", 2), (*pair, "2"))]
+    mpirun = Path("build/release/bin/sim-mpirun").absolute()
+    words = f"{mpirun} --seed {{first}} --random --eager 16384 --buffer 1000000"  # small messages are buffered, as these programs take for granted
+    kinds += [t.drawn(base, 1, (), (), LC_SIMULATED=words)
+              for base in (*(f"sim.constructed_waits.{transport}" for transport in ("shm", "mpi", "mixed")), "sim.logged_patterns")]
+    kinds += [t.drawn(base, 10, t.end_of(base, 2), pair) for base in ("sim.openmp_many", "sim.hybrid_many") if base in t.commands]
+    return [*kinds, t.drawn("sim.nodes_many", 1, t.end_of("sim.nodes_many", 3), ("{first}",))]
 
 
 def real(tests):
@@ -172,7 +177,7 @@ def distributions(_):
 
 PARTS = {
     "seeds": Part((("release", "all"),), seeds),
-    "simulated": Part((("release", "all"),), simulated),
+    "simulated": Part((("release", "simulation-tests"),), simulated),
     "real": Part((("release", "all"),), real, loaded=True),
     "mutations": Part((), mutations),
     "fuzz": Part((("asan", "fuzz_cubex", "fuzz_records", "fuzz_left"),), fuzz),

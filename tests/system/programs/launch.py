@@ -33,6 +33,11 @@ class Outcome:
         return [line for line in self.err.splitlines() if line.startswith("latecomer: ")]
 
 
+def simulated():
+    """The words of sim-mpirun, where programs in virtual time are to run on the simulated MPI."""
+    return shlex.split(os.environ.get("LC_SIMULATED", ""))
+
+
 def virtual_time():
     """What programs that run in virtual time (tests/virtual/virtual.h), also under the tool, have in their environment; the test must have
     LC_VIRTUAL_TIME."""
@@ -43,10 +48,11 @@ class Workspace:
     """A temporary directory for one test: TMPDIR of the program, counts of calls, experiment directories; removed at the end."""
 
     def __init__(self, flavour, latecomer, virtual=False):
-        """virtual: programs run in virtual time."""
+        """virtual: programs run in virtual time, on the simulated MPI (tests/sim) where LC_SIMULATED is set."""
         self.flavour = flavour
         self.latecomer = latecomer
-        self.virtual = virtual_time() if virtual else {}
+        self.simulated = simulated() if virtual else []
+        self.virtual = {"LATECOMER_CLOCK": "monotonic"} if self.simulated else virtual_time() if virtual else {}
         self.root = Path(tempfile.mkdtemp(prefix="lcprog-"))
         for name in ("tmp", "tally"):
             (self.root / name).mkdir()
@@ -67,7 +73,7 @@ class Workspace:
 
     def launcher(self, ranks):
         """The words that start `ranks` processes, up to the program; ranks=None: none (the caller adds its own)."""
-        return mpirun(self.flavour, ranks)
+        return [*self.simulated, "-n", str(ranks)] if self.simulated else mpirun(self.flavour, ranks)
 
     def starts_several_programs(self):
         """Whether this launcher can: that of Open MPI 5.0.7 in Debian 13 crashes at `:` (github.com/open-mpi/ompi, issue 13303)."""
