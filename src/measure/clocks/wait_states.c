@@ -44,6 +44,24 @@ static struct lc_state_wait *waits_of(struct lc_clk_thread *k, struct lc_path *p
     return path->clocks;
 }
 
+/* What is booked now for calls of which something may become known later, by call: several may. */
+enum { LC_REBOOKED = 256 };
+static struct lc_booked rebooked[LC_REBOOKED];
+static uint64_t may_change; /* begin of the last such call, of whatever thread; lc_clk.lock */
+
+static struct lc_booked *rebooked_of(const struct lc_state_wait *wait, uint64_t begin) {
+    return &rebooked[((uintptr_t)wait / sizeof *wait + begin) % LC_REBOOKED];
+}
+
+static void note_booked(struct lc_state_wait *wait, const struct lc_candidate *c, uint64_t begin) {
+    *rebooked_of(wait, begin) = (struct lc_booked){.wait = wait,
+                                                   .kind = c->kind,
+                                                   .late_rank = c->late_rank,
+                                                   .late_node = c->late_node,
+                                                   .ticks = c->ticks,
+                                                   .begin = begin};
+}
+
 void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c) {
     if (!k->l.interval || (c->ticks == 0 && path->clocks == NULL))
         return;
@@ -51,6 +69,8 @@ void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_
     lc_clk_lock();
     if (w != NULL) /* a reply that another thread reads may change it, too (lc_clk_book_later) */
         w->ticks[c->kind] += c->ticks;
+    if (lc_unlikely(may_change == c->begin) && w != NULL)
+        note_booked(w, c, c->begin);
     lc_clk.waited_ticks += c->ticks;
     if (c->ticks > 0 && c->late_rank < lc_clk.size)
         lc_pairs_waited(&lc_clk.pairs, c->late_rank, c->ticks);
@@ -102,17 +122,18 @@ bool lc_clk_booked(struct lc_clk_thread *k, const struct lc_call *call, struct l
     booked->ticks = k->any_candidate ? k->worst.ticks : 0;
     booked->late_rank = k->worst.late_rank;
     booked->late_node = k->worst.late_node;
-    booked->begin = call->begin;
+    booked->begin = may_change = call->begin;
     return booked->wait != NULL;
 }
 
-/* Several candidates of a call may come late: the booking that the last one has left, by call. */
-enum { LC_REBOOKED = 64 };
-static struct lc_booked rebooked[LC_REBOOKED];
-
-static struct lc_booked *rebooked_of(const struct lc_booked *booked) {
-    return &rebooked[((uintptr_t)booked->wait / sizeof *booked->wait + booked->begin) %
-                     LC_REBOOKED];
+/* The thread whose call it is, if its wait state is not booked yet. With MPI_THREAD_MULTIPLE others
+ * must not look at that, and it is taken to be booked. */
+static struct lc_clk_thread *still_open(const struct lc_booked *booked) {
+    struct lc_clk_thread *k = lc_core.multiple ? NULL : lc_clk.threads;
+    while (k != NULL &&
+           (k->index != booked->wait->thread || !k->unbooked || k->worst.begin != booked->begin))
+        k = k->next;
+    return k;
 }
 
 /* Blame of the wait that was booked, `more` longer, is that of candidate c now. Costs that were
@@ -142,7 +163,13 @@ static void blame_instead(const struct lc_booked *old, const struct lc_candidate
 }
 
 bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidate *c) {
-    struct lc_booked *newest = rebooked_of(instead);
+    struct lc_clk_thread *k = still_open(instead);
+    if (k != NULL) {
+        bool larger = c->ticks > k->worst.ticks;
+        k->worst = larger ? *c : k->worst;
+        return larger;
+    }
+    const struct lc_booked *newest = rebooked_of(instead->wait, instead->begin);
     struct lc_booked old =
         newest->wait == instead->wait && newest->begin == instead->begin ? *newest : *instead;
     struct lc_state_wait *w = old.wait;
@@ -154,12 +181,7 @@ bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidat
     uint64_t more = c->ticks - old.ticks;
     lc_clk.waited_ticks += more;
     blame_instead(&old, c, more);
-    *newest = (struct lc_booked){.wait = w,
-                                 .kind = c->kind,
-                                 .late_rank = c->late_rank,
-                                 .late_node = c->late_node,
-                                 .ticks = c->ticks,
-                                 .begin = old.begin};
+    note_booked(w, c, old.begin);
     if (w->thread == lc_clk.threads->index)
         lc_clk_origins_book_more(w->node, c, more);
     return true;
@@ -230,6 +252,8 @@ void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint
     /* a full table: most have no reply, since the receive was posted before the send */
     static uint32_t victim;
     struct lc_booked instead;
+    /* so that the state of this call counts as not booked yet */
+    lc_clk_candidate(k, call, LC_MEASURED_LATERECEIVER, 0, rank, 0);
     if (!lc_clk_booked(k, call, &instead))
         return;
     uint32_t at = lc_clk.n_pending < LC_PENDING ? lc_clk.n_pending++ : victim++ % LC_PENDING;
