@@ -35,17 +35,17 @@ def took(line, root):
 class Case:
     """A program bare and measured."""
 
-    def __init__(self, root, what, rounds, ns, cost, *options):
+    def __init__(self, root, what, rounds, ns, cost, *options, ranks=1):
         latecomer, mpirun, program = (Path(argument).absolute() for argument in sys.argv[1:4])
-        self.name = " ".join([what, str(rounds), str(ns), *options])
+        self.name = " ".join([what, str(rounds), str(ns), *options, *(["on", str(ranks)] if ranks > 1 else [])])
         directory = Path(root) / self.name.replace(" ", "_")
-        simulation, command = [mpirun, "-n", "1", "--tool-cost", cost], [program, what, str(rounds), str(ns)]
+        simulation, command = [mpirun, "-n", str(ranks), "--tool-cost", cost], [program, what, str(rounds), str(ns)]
         self.bare_s = took([*simulation, *command], root)
         self.lost_s = took([*simulation, latecomer, "-q", "run", "-o", directory, *options, "--", *command], root) - self.bare_s
         self.result = json.loads(self.show(latecomer, "--json", directory))
         self.text = " ".join(self.show(latecomer, "--full", directory).split())
         self.overhead = self.result["meta"]["overhead"]
-        self.told_s = self.overhead["total_s"]
+        self.told_s = self.overhead["total_s"] / ranks
         self.reduced = {(step.get("function"), step["how"]) for step in self.overhead.get("reduced", [])}
         for step in self.overhead.get("reduced", []):
             self.check("each step is said", step["text"] in self.text, step)
@@ -89,6 +89,8 @@ def main():
         messages = Case(root, "messages", 20000, 50000, "2000:0", "--sample=off")
         messages.check("nothing is left to leave out, and nobody says so", "the tool itself took" in messages.text, messages.text)
         messages.tells()
+        compare = Case(root, "compare", 1100, 100000, "1000:0", "--sample=off", "--max-overhead=off", ranks=4)  # at the 4th, 8th, .. 1,024th barrier
+        compare.tells()
         within = Case(root, "calls", 5000, 1200000, "1000:0", "--sample=off")
         within.holds()
         within.tells()

@@ -317,12 +317,22 @@ static void step_if_due(struct lc_call *call) {
         next_step(t, site, call->entry);
 }
 
+/* What of this is more than rare work takes: the thread had no processor. */
+static uint64_t without_interruption(struct lc_thread *t, uint64_t ticks) {
+    if (budget.rare_most_ticks == 0 || ticks <= budget.rare_most_ticks)
+        return ticks;
+    t->interrupted_ticks += ticks - budget.rare_most_ticks;
+    return budget.rare_most_ticks;
+}
+
+LC_COLD void lc_budget_apart(struct lc_thread *t, uint64_t ticks) {
+    t->counts.own_ticks += ticks;
+    without_interruption(t, ticks);
+}
+
 LC_COLD void lc_budget_rare(struct lc_call *call, uint64_t ticks) {
     struct lc_thread *t = call->thread;
-    if (budget.rare_most_ticks != 0 && ticks > budget.rare_most_ticks) {
-        t->interrupted_ticks += ticks - budget.rare_most_ticks;
-        ticks = budget.rare_most_ticks;
-    }
+    ticks = without_interruption(t, ticks);
     add_cost(t, call->entry, call->fn, ticks, true);
     if (is_controlled(call)) {
         control(t, call->begin);

@@ -102,6 +102,8 @@ const struct lc_budget_step *lc_budget_steps(uint32_t *n);
 
 /* Rare work at a call, after it was added to own_ticks. */
 void lc_budget_rare(struct lc_call *call, uint64_t ticks);
+/* Rare work that no detail less at a call site would make cheaper; adds it to own_ticks. */
+void lc_budget_apart(struct lc_thread *t, uint64_t ticks);
 
 /* Are samples of the code between events to be taken less often than until now? Judged at most
  * once in some 50 ms. */

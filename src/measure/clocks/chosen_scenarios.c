@@ -9,6 +9,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/timer.h"
+#include "measure/callpath/budget.h"
+#include "measure/clocks/blame_merge.h"
 #include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
@@ -528,6 +530,7 @@ void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call) {
     uint64_t now = lc_ticks(), own = now - call->end;
     k->l.last = call->end = now;
     k->l.skipped += own;
+    lc_budget_apart(call->thread, own);
     LC_CLK_LOG("D %llu\n", (unsigned long long)own);
 }
 

@@ -10,7 +10,8 @@
  * are not carried. Ranks of one node, one thread each; scenarios that the user names come first.
  *
  * Work of more than 2 us is counted by call path. What that costs a call, and what clocks cost
- * (EDGE_NS, MEMBER_NS), is assumed and has not been measured. */
+ * (EDGE_NS, MEMBER_NS), is assumed and has not been measured. Comparing is the tool's own work, and
+ * counts in its budget. */
 #ifndef LC_MEASURE_CLOCKS_CHOSEN_SCENARIOS_H
 #define LC_MEASURE_CLOCKS_CHOSEN_SCENARIOS_H
 
