@@ -43,7 +43,7 @@ struct lc_symbols {
     void *cxx;
 };
 
-/* Opens the module if it is new. */
+/* Opens the module if it is new. LC_ERR_NOMEM. */
 enum lc_err lc_symbols_find_module(struct lc_symbols *symbols, const char *path,
                                    const char *build_id, uint32_t *id);
 

@@ -29,7 +29,7 @@ MUTATIONS = [
              "    if (lc_unlikely(result != MPI_SUCCESS)) {\n        lc_complete_failed(", "    if (lc_unlikely(result == MPI_ERR_BUFFER)) {\n        lc_complete_failed(",
              "a request that failed is booked as complete", ("programs.failed_requests.openmpi", "programs.failed_requests.mpich", "programs.errors.mpich")),
     Mutation("wait_of_late_sender_one_percent_more", "src/measure/clocks/wait_states.c",
-             "        w->ticks[c->kind] += c->ticks;\n    lc_clk.waited_ticks", "        w->ticks[c->kind] += c->ticks + c->ticks / 100;\n    lc_clk.waited_ticks",
+             "        w->ticks[c->kind] += c->ticks;\n    if (lc_unlikely", "        w->ticks[c->kind] += c->ticks + c->ticks / 100;\n    if (lc_unlikely",
              "measured waits are 1 % too long", ("piggyback.constructed_waits.shm.openmpi", "piggyback.logged_patterns.openmpi")),
     Mutation("late_line_overwritten", "src/piggyback/posts.h",
              "        posts->got[(number - 1) % LC_POSTS_LINES] = seq;", "        (void)seq;",

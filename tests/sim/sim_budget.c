@@ -7,7 +7,7 @@
  *   sim-budget start ROUNDS NS     64 such paths first, then rounds of work and one call
  *   sim-budget messages ROUNDS NS  a round works for NS and sends two messages to itself
  *   sim-budget work ROUNDS NS      a round works for NS, then comes a barrier
- *   sim-budget compare ROUNDS NS   the same of all ranks, which compare what they worked now and then
+ *   sim-budget compare ROUNDS NS   the same of all ranks, which compare their work now and then
  */
 #include <mpi.h>
 #include <stdint.h>

@@ -62,7 +62,7 @@ static void *lc_pool_take(struct lc_pool *pool, size_t bytes) {
     return out;
 }
 
-void lc_pool_free(struct lc_pool *pool) {
+static void pool_free(struct lc_pool *pool) {
     if (pool == NULL)
         return;
     for (struct block *b = pool->newest, *next; b != NULL; b = next) {
@@ -187,7 +187,7 @@ static bool move_all(struct lc_thread *t, size_t capacity, uint32_t share) {
         }
     }
     forget_others(t);
-    lc_pool_free(t->pool);
+    pool_free(t->pool);
     t->pool = fresh;
     return true;
 }
@@ -255,7 +255,7 @@ void lc_entries_free(struct lc_thread *t) {
     if (t->pool != NULL)
         atomic_fetch_sub_explicit(&process_bytes, lc_pool_capacity(t->pool) - LC_ENTRIES_FIRST,
                                   memory_order_relaxed);
-    lc_pool_free(t->pool);
+    pool_free(t->pool);
     free(t->gone);
     t->pool = NULL;
     t->gone = NULL;

@@ -36,9 +36,7 @@ void lc_entries_free(struct lc_thread *t);
 
 struct lc_pool;
 
-/* An empty pool; lc_pool_free frees it. NULL: no memory. */
+/* An empty pool, for good. NULL: no memory. */
 struct lc_pool *lc_pool_new(size_t capacity_bytes);
-/* Frees the pool with all entries in it. */
-void lc_pool_free(struct lc_pool *pool);
 
 #endif

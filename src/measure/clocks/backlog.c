@@ -123,7 +123,8 @@ static void lc_clk_backlog_work(void) {
     note_oldest();
 }
 
-void lc_clk_backlog_force(void) {
+/* Runs the oldest event, ready or not; there is one. With the lock. */
+static void force_oldest(void) {
     lc_clk.counts.forced++;
     run_and_pop();
 }
@@ -151,7 +152,7 @@ static void make_room(void) {
     while (!grow()) {
         if (cap == 0)
             return;
-        lc_clk_backlog_force();
+        force_oldest();
         lc_clk_backlog_work();
     }
 }
@@ -161,7 +162,7 @@ static void cut(void) {
     for (uint32_t i = 0; i < CUT_STEP && count() > LEFT_BY_CUT; i++) {
         lc_clk_backlog_work();
         if (count() > LEFT_BY_CUT)
-            lc_clk_backlog_force();
+            force_oldest();
     }
     cutting = count() > LEFT_BY_CUT;
 }
@@ -503,7 +504,7 @@ static void last_turn(bool *left) {
     given_up++;
     timeout = (struct lc_clk_timeout){0};
     if (lc_clk_backlog_events() > 0) {
-        lc_clk_backlog_force();
+        force_oldest();
     } else {
         lc_clk_shadows_give_up();
     }

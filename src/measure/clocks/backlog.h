@@ -89,8 +89,6 @@ void lc_clk_backlog_unlock(void);
 void lc_clk_backlog_own(void);
 /* Another thread is going to use it; any thread may call this. */
 void lc_clk_backlog_share(void);
-/* Runs the oldest event, ready or not; there is one. With the lock. */
-void lc_clk_backlog_force(void);
 /* The call whose event runs, if it does so when it happens: nothing was queued then; else NULL.
  * With the lock. */
 const struct lc_call *lc_clk_backlog_in_time(void);

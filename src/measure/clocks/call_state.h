@@ -147,9 +147,9 @@ struct lc_begun {
  * `next`, `thread`; with MPI_THREAD_MULTIPLE it changes l, between and in_runtime with lc_clk.lock
  * (lc_clk_own_lock), since others switch measurement or begin phases. Where they lag (backlog.h),
  * any thread may run this one's events:
- *   always the thread's    seen, worked, begun, in_gap, gap, claim, deferred, blocking, sync_comm, sync; no
- *                          event touches them, nor what the thread has besides (struct lc_thread,
- *                          its entries)
+ *   always the thread's    seen, worked, begun, in_gap, gap, claim, deferred, blocking, sync_comm,
+ *                          sync; no event touches them, nor what the thread has besides (struct
+ *                          lc_thread, its entries)
  *   never changed          index
  *   lc_clk.lock            next, thread (NULL once it has ended)
  *   the queue's lock       all else: the thread touches it in its events, or, with lc_clk.lock,

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "measure/callpath/budget.h"
-#include "measure/clocks/blame_merge.h"
 #include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"

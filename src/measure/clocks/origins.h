@@ -31,8 +31,9 @@ static inline void lc_clk_origins_put_met(uint32_t rank, uint64_t release, uint6
     atomic_store_explicit(&met->left, left, memory_order_relaxed);
 }
 
-/* Blame and costs of a wait of the first thread that was just booked in `node`; ticks: so much of it (the
- * rest was booked before); left: when it left the call, 0: not known. With lc_clk.lock held. */
+/* Blame and costs of a wait of the first thread that was just booked in `node`; ticks: so much of
+ * it (the rest was booked before); left: when it left the call, 0: not known. With lc_clk.lock
+ * held. */
 static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate *c, uint64_t ticks,
                                        uint64_t left) {
     bool known = lc_likely(lc_clk.past != NULL && c->late_rank < lc_clk.size);

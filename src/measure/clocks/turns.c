@@ -462,7 +462,7 @@ void lc_clk_turns_known(uint32_t to, uint32_t seq, const uint64_t *words, uint32
 /* By number: a turn may come before a record with clocks that its sender sent before. */
 static void put_part(struct part **list, uint32_t seq, const uint64_t *words, uint32_t n) {
     struct part *q = malloc(sizeof *q + n * sizeof *words);
-    if (q == NULL) { /* what waits for it goes on without (lc_clk_backlog_force) */
+    if (q == NULL) { /* what waits for it goes on without (force_oldest in backlog.c) */
         lc_clk.counts.skipped++;
         return;
     }

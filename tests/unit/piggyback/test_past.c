@@ -73,7 +73,7 @@ static void without_a_past_it_is_the_late_rank(void **state) {
     assert_int_equal(find(&origins, KEY(LATE, CALL))->direct, 1000);
 }
 
-/* The gap with that node, all of it: F 100, G 300; not the one before, nor work after the release. */
+/* The gap with that node, all of it: F 100, G 300; not the one before, nor work after it. */
 static void a_gap_has_all_its_parts(void **state) {
     (void)state;
     struct lc_past *late = make(8, 8);
