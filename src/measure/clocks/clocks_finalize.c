@@ -161,6 +161,13 @@ static void put_costs(const struct lc_blame *costs, const struct lc_blame_row *t
     lc_facts_put(facts, LC_FACT_WAITING, &fact, sizeof fact);
 }
 
+/* For the standard error of what samples found. */
+static void book_spread(const struct lc_blame_row *row, uint32_t what, int i) {
+    if (lc_state_nodes()[row->late_node].kind == LC_RAW_SAMPLED)
+        lc_clk_book_node(row->late_node, (uint64_t)sqrt(fmax(row->squares, 0)), what, (uint64_t)i,
+                         0);
+}
+
 static void book_blame(const struct lc_blame_row *top, int n) {
     for (int i = 0; i < n; i++) {
         if (top[i].rank == lc_clk.rank) {
@@ -169,9 +176,10 @@ static void book_blame(const struct lc_blame_row *top, int n) {
             if (top[i].error > 0)
                 lc_clk_book_node(top[i].node, top[i].error, LC_STATE_WAIT_MORE, (uint64_t)i, 0);
         }
-        if (top[i].late_rank == lc_clk.rank)
-            lc_clk_book_node(top[i].late_node, 0, LC_STATE_WAIT_LATE, (uint64_t)i,
-                             top[i].late_thread);
+        if (top[i].late_rank != lc_clk.rank)
+            continue;
+        lc_clk_book_node(top[i].late_node, 0, LC_STATE_WAIT_LATE, (uint64_t)i, top[i].late_thread);
+        book_spread(&top[i], LC_STATE_WAIT_BLAME_SPREAD, i);
     }
 }
 
@@ -184,9 +192,7 @@ static void book_costs(const struct lc_blame_row *top, int n) {
         lc_clk_book_node(top[i].late_node, direct, LC_STATE_WAIT_COST, (uint64_t)i,
                          top[i].late_thread);
         lc_clk_book_node(top[i].late_node, indirect, LC_STATE_WAIT_PASSED, (uint64_t)i, 0);
-        if (lc_state_nodes()[top[i].late_node].kind == LC_RAW_SAMPLED)
-            lc_clk_book_node(top[i].late_node, (uint64_t)sqrt(fmax(top[i].squares, 0)),
-                             LC_STATE_WAIT_SPREAD, (uint64_t)i, 0);
+        book_spread(&top[i], LC_STATE_WAIT_SPREAD, i);
     }
 }
 

@@ -136,9 +136,9 @@ void lc_shadow_merge(const struct lc_shadow_record *a, struct lc_shadow_record *
 void lc_shadow_fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
                     struct lc_shadow_record *r) {
     r->n = 1;
-    r->useful = (double)stamp->useful * lc_clk.ns_per_tick;
-    r->outside_omp = (double)stamp->outside_omp * lc_clk.ns_per_tick;
-    r->phase_useful = (double)stamp->phase_useful * lc_clk.ns_per_tick;
+    r->useful = lc_clk_ns_from(stamp->useful);
+    r->outside_omp = lc_clk_ns_from(stamp->outside_omp);
+    r->phase_useful = lc_clk_ns_from(stamp->phase_useful);
     r->interval = stamp->interval;
     r->phase = stamp->phase;
     r->latest = r->earliest = lc_clk_to_global(stamp->enter);
@@ -148,11 +148,15 @@ void lc_shadow_fill(struct lc_clk_thread *k, const struct lc_stamp *stamp,
     lc_clk_origins_pack(-1, r->past);
 }
 
+static uint64_t ticks_of(double ns) {
+    return (uint64_t)(int64_t)(ns / lc_clk.ns_per_tick);
+}
+
 static struct lc_stamp stamp_of(const struct lc_shadow_record *r) {
     return (struct lc_stamp){.enter = lc_clk_from_global(r->latest),
-                             .useful = (uint64_t)(r->useful / lc_clk.ns_per_tick),
-                             .outside_omp = (uint64_t)(r->outside_omp / lc_clk.ns_per_tick),
-                             .phase_useful = (uint64_t)(r->phase_useful / lc_clk.ns_per_tick),
+                             .useful = ticks_of(r->useful),
+                             .outside_omp = ticks_of(r->outside_omp),
+                             .phase_useful = ticks_of(r->phase_useful),
                              .interval = r->interval,
                              .phase = r->phase};
 }
