@@ -179,6 +179,7 @@ enum lc_err lc_bench_read_all(const char *operand, struct lc_fingerprint ***all,
     if (err != LC_OK) {
         free(*all);
         *all = NULL;
+        *n = 0;
     }
     return err;
 }

@@ -183,12 +183,28 @@ def crossing():
     check(not pair["crosses"] and pair["verdict"] == "same", f"crossing: {pair}")
 
 
+def damaged():
+    """The second of two fingerprints that are listed is damaged: one line, whatever reads them."""
+    imported("damaged", [1000.0] * 40)
+    with open(f"{SCRATCH}/damaged/second.fingerprint.json", "w", encoding="utf-8") as file:
+        file.write('{"format": "latecomer-fingerprint"')
+    with open(f"{SCRATCH}/damaged/bench.json", encoding="utf-8") as file:
+        listed = json.load(file)
+    listed["jobs"].append({"file": "second.fingerprint.json"})
+    with open(f"{SCRATCH}/damaged/bench.json", "w", encoding="utf-8") as file:
+        json.dump(listed, file)
+    for words in (["report", "-o", "page.html", "damaged"], ["bench", "show", "damaged"], ["bench", "compare", "damaged", "damaged"]):
+        done = subprocess.run([LATECOMER, *words], capture_output=True, text=True, cwd=SCRATCH, timeout=patience(100), check=False)
+        check(done.returncode == 1 and done.stderr.count("\n") == 1 and "second" in done.stderr, f"damaged: {words}: {done.returncode} {done.stderr}")
+
+
 def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
     recorded()
     made()
     crossing()
+    damaged()
     if FAILED:
         sys.exit("\n".join(FAILED[:40]))
 
