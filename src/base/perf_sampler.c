@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/c_numbers.h"
+
 static int open_event(struct perf_event_attr *attr) {
     long fd = syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
@@ -87,7 +89,7 @@ bool lc_sample_choose(const char *text, struct lc_sample_choice *choice) {
         text += length + 1;
     }
     char *end;
-    double rate = strtod(text, &end);
+    double rate = lc_strtod(text, &end);
     bool good = end != text && *end == '\0' && rate >= 1 && rate <= LC_PERF_MOST;
     choice->rate = good ? rate : 0;
     return good;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_numbers.h"
+
 struct lc_timer lc_timer = {.tsc = false, .ns_per_tick = 1.0};
 
 static uint64_t read_ns(clockid_t id) {
@@ -85,7 +87,7 @@ void lc_timer_bend_get(struct lc_timer_bend *bend) {
     double values[3] = {0, 0, 0};
     for (int i = 0; i < 3 && text != NULL && *text != 0; i++) {
         char *rest = NULL;
-        values[i] = strtod(text, &rest);
+        values[i] = lc_strtod(text, &rest);
         text = rest != text && *rest == ',' ? rest + 1 : NULL;
     }
     *bend = (struct lc_timer_bend){values[0], values[1] * 1e-6, values[2] * 1e-15};

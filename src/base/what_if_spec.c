@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_numbers.h"
+
 /* "a::b(int)" -> "1a1b" */
 static void encode(const char *name, char *code, size_t room) {
     size_t used = 0;
@@ -45,7 +47,7 @@ static bool parse_term(const char *text, size_t length, struct lc_what_if_term *
     term->part = part_of(term->name, equals + 1);
     if (term->part == LC_WHAT_IF_TASKS)
         return true;
-    term->factor = strtod(equals + 1, &end);
+    term->factor = lc_strtod(equals + 1, &end);
     encode(term->name, term->code, sizeof term->code);
     return *end == '\0' && isfinite(term->factor) && term->factor >= 0 &&
            (term->part == LC_WHAT_IF_CODE || term->factor == 0);

@@ -1,4 +1,6 @@
 #include "measure/callpath/budget.h"
+
+#include "base/c_numbers.h"
 #include "base/hash.h"
 #include "base/timer.h"
 #include "measure/core/core.h"
@@ -81,7 +83,7 @@ void lc_budget_init(bool wanted) {
     const char *text = lc_option("LATECOMER_MAX_OVERHEAD");
     budget.share = 0.05;
     if (text != NULL && text[0] != '\0')
-        budget.share = strtod(text, NULL) / 100; /* off: 0 */
+        budget.share = lc_strtod(text, NULL) / 100; /* off: 0 */
     if (!wanted)
         budget.share = 0;
     budget.sample_ticks = cost_of_sample();

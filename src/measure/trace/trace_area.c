@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/c_numbers.h"
 #include "base/timer.h"
 #include "format/trace_record.h"
 #include "measure/core/core.h"
@@ -34,7 +35,7 @@ enum { DEFAULT_BYTES = 64 << 20, LEAST_BYTES = 1 << 18 };
 uint64_t lc_trace_buffer_bytes(void) {
     const char *text = lc_option("LATECOMER_BUFFER");
     char *end = NULL;
-    double value = text && *text ? strtod(text, &end) : 0;
+    double value = text && *text ? lc_strtod(text, &end) : 0;
     if (end && end != text) {
         if (*end == 'k' || *end == 'K')
             value *= 1024;

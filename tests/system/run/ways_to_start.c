@@ -12,11 +12,22 @@
  *   changes     changes after MPI_Init what a process can change of itself: environment, directory,
  *               umask, limits, signals; starts others by vfork and posix_spawn, is stopped once
  *   filter      allows itself no more system calls that look at the machine (seccomp)
+ *   comma       has chosen the locale of the environment, and says how it writes a half
+ *   traps       is ended by what is no number: divisions by 0, overflows
+ *   rounds      rounds upwards, and says at the end whether it still does
+ *   nowhere     its directory has been removed
+ *   again=N     starts itself N times by exec before
+ *   no_code     can make no memory executable from then on (before its last exec)
+ *   coroutine   makes its calls on a stack of its own, by makecontext
+ *   atexit      finalizes MPI in exit
  * Then it makes 25 calls of MPI_Allreduce in time_step(). */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fenv.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <locale.h>
 #include <mpi.h>
 #include <signal.h>
 #include <spawn.h>
@@ -30,6 +41,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static const char *word(int argc, char **argv, const char *name) {
@@ -157,11 +169,77 @@ __attribute__((noinline)) static int time_step(int rank, __typeof__(&MPI_Allredu
     return sum;
 }
 
+/* Starts itself anew, with one time less to go. */
+static void start_again(char **argv, int argc) {
+    char number[32], **words = calloc((size_t)argc + 1, sizeof *words);
+    for (int i = 0; i < argc; i++)
+        words[i] = argv[i];
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "again=", 6) == 0 && atoi(argv[i] + 6) > 0) {
+            snprintf(number, sizeof number, "again=%d", atoi(argv[i] + 6) - 1);
+            words[i] = number;
+            execvp(argv[0], words);
+            perror(argv[0]);
+        }
+    free(words);
+}
+
+static void be_nowhere(void) {
+    char place[] = "/tmp/nowhere-XXXXXX";
+    if (mkdtemp(place) == NULL || chdir(place) != 0 || rmdir(place) != 0)
+        perror(place);
+}
+
+static void prepare(int argc, char **argv) {
+#ifdef PR_SET_MDWE
+    if (word(argc, argv, "no_code") && prctl(PR_SET_MDWE, 1UL, 0UL, 0UL, 0UL) != 0 &&
+        errno != EPERM)
+        perror("PR_SET_MDWE"); /* EPERM: it is set */
+#endif
+    start_again(argv, argc);
+    if (word(argc, argv, "comma")) {
+        setlocale(LC_ALL, "");
+        printf("half: %.1f\n", 0.5);
+    }
+    if (word(argc, argv, "traps"))
+        feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
+    if (word(argc, argv, "rounds"))
+        fesetround(FE_UPWARD);
+    if (word(argc, argv, "nowhere"))
+        be_nowhere();
+}
+
+static void finalize(void) {
+    MPI_Finalize();
+}
+
+static ucontext_t main_context, other_context;
+static int other_rank, other_sum;
+
+static void on_other_stack(void) {
+    other_sum = time_step(other_rank, NULL);
+}
+
+static int time_step_in_coroutine(int rank) {
+    enum { BYTES = 256 << 10 };
+    char *stack = malloc(BYTES);
+    other_rank = rank;
+    getcontext(&other_context);
+    other_context.uc_stack.ss_sp = stack;
+    other_context.uc_stack.ss_size = BYTES;
+    other_context.uc_link = &main_context;
+    makecontext(&other_context, on_other_stack, 0);
+    swapcontext(&main_context, &other_context);
+    free(stack);
+    return other_sum;
+}
+
 int main(int argc, char **argv) {
     char line[4096];
     int rank;
     const char *start = word(argc, argv, "start="), *after = word(argc, argv, "after=");
     const char *asan;
+    prepare(argc, argv);
     if (word(argc, argv, "version"))
         return version();
     if (start != NULL)
@@ -190,9 +268,18 @@ int main(int argc, char **argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (file != NULL && rank == 0 && unlink(file) != 0)
         perror(file);
-    printf("rank %d sum %d\n", rank, time_step(rank, library != NULL ? by_name(library) : NULL));
+    int sum = word(argc, argv, "coroutine")
+                  ? time_step_in_coroutine(rank)
+                  : time_step(rank, library != NULL ? by_name(library) : NULL);
+    printf("rank %d sum %d\n", rank, sum);
     asan = getenv("ASAN_OPTIONS");
     printf("options: %s\n", asan != NULL ? asan : "none");
+    if (word(argc, argv, "atexit")) {
+        atexit(finalize);
+        return 0;
+    }
     MPI_Finalize();
+    if (word(argc, argv, "rounds"))
+        printf("upwards: %d\n", fegetround() == FE_UPWARD);
     return 0;
 }

@@ -1,6 +1,7 @@
 """Programs started in ways of their own, bare and under the tool: same output and status, all calls of MPI measured, functions with their names.
 ways_to_start.py LATECOMER FLAVOUR [namespace|habits]
 namespace: those that need a name space of processes of their own; 77 where there is none; habits: wrappers, and what programs do to themselves"""
+import json
 import os
 import re
 import subprocess
@@ -104,6 +105,17 @@ def rows_of_habits(ws):
         "it changes what it can of itself": ([program, "changes"], ()),
         "it changes what it can of itself, with a trace": ([program, "changes"], ("--trace",)),
         "it filters its system calls": ([program, "filter"], ()),
+        "it writes numbers with a comma": ([program, "comma"], (), ["env", f"LOCPATH={ws.root}", "LC_ALL=de_DE.UTF-8"]),
+        "it writes numbers with a comma, with options": ([program, "comma"], ("--what-if=time_step=0.5", "--max-overhead=4.5%"),
+                                                         ["env", f"LOCPATH={ws.root}", "LC_ALL=de_DE.UTF-8"]),
+        "it traps what is no number": ([program, "traps"], ()),
+        "it traps what is no number, with all options": ([program, "traps"], ("--trace", "--what-if=time_step=0.5", "--sample=1000")),
+        "it rounds upwards": ([program, "rounds"], ()),
+        "its directory was removed": ([program, "nowhere"], ()),
+        "it starts itself 20 times": ([program, "again=20"], ()),
+        "it can make nothing executable": ([program, "no_code", "again=1"], ()),
+        "it calls MPI on a stack that it made": ([program, "coroutine"], ()),
+        "it finalizes MPI in exit": ([program, "atexit"], ()),
     }
 
 
@@ -139,9 +151,13 @@ def says_why(ws):
         check(f"{name}: there is a result", not (ws.root / f"why{number}").exists())
 
 
+def chosen_habits():
+    return "habits" in sys.argv[3:]
+
+
 def build(ws):
     def compile_it(name, *words, compiler=f"mpicc.{FLAVOUR}"):
-        command = [compiler, "-g", "-O1", "-fno-optimize-sibling-calls", "-o", str(ws.root / name), *map(str, words), "-ldl"]
+        command = [compiler, "-g", "-O1", "-fno-optimize-sibling-calls", "-o", str(ws.root / name), *map(str, words), "-ldl", "-lm"]
         subprocess.run(command, check=True)
 
     shared, linked = ["-shared", "-fPIC"], [f"-L{ws.root}", f"-Wl,-rpath,{ws.root}"]
@@ -153,6 +169,8 @@ def build(ws):
     compile_it("layered", SOURCE, *linked, "-llayer")
     compile_it("layered_by_name", SOURCE, *linked, "-lbyname")
     compile_it("holds_layer", SOURCE, LAYER)
+    if chosen_habits():
+        subprocess.run(["localedef", "-f", "UTF-8", "-i", "de_DE", str(ws.root / "de_DE.UTF-8")], check=True)
 
 
 def run(ws, command, tool=(), before=(), ranks=RANKS):
@@ -168,7 +186,7 @@ def main():
     if in_namespace and subprocess.run([*IN_NAMESPACE, "true"], capture_output=True, check=False).returncode != 0:
         print("unshare --pid needs root")
         return 77
-    chosen = rows_in_namespace if in_namespace else rows_of_habits if "habits" in sys.argv[3:] else rows
+    chosen = rows_in_namespace if in_namespace else rows_of_habits if chosen_habits() else rows
     with launch.Workspace(FLAVOUR, LATECOMER) as ws:
         build(ws)
         for number, (name, (command, options, *more)) in enumerate(chosen(ws).items()):
@@ -193,6 +211,9 @@ def main():
             check(f"{name}: calls {calls}", total == [25] * ranks and all("time_step" in path for path in calls))
             asked = [values for path, values in paths.items() if path.endswith("/ask_and_wait/MPI_Get_version")]
             check(f"{name}: asked {paths}", "asks" not in name or not in_namespace or asked == [[1] * RANKS])
+            fractions = "--max-overhead=4.5%" in options
+            text = json.dumps(ws.show(directory=directory)) if fractions else ""
+            check(f"{name}: fractions {text[:3000]}", not fractions or ('"budget": 0.045' in text and '"spec": "time_step=0.5"' in text))
             memory, real = numbers(bare.out, "resident:"), numbers(measured.out, "resident:")
             check(f"{name}: resident {real} MiB, bare {memory}", not memory or max(real) <= max(memory) + MORE_RESIDENT_MIB)
         if in_namespace:
