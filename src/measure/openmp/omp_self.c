@@ -51,6 +51,14 @@ void lc_omp_thread_gone(struct lc_thread *t) {
     if (o == NULL)
         return;
     t->openmp = NULL;
+    struct lc_omp_task *task = o->task; /* of its own, outside of regions: else somebody else's */
+    if (task != NULL && (task->explicit_one || task->region == NULL ||
+                         atomic_load_explicit(&task->region->team, memory_order_relaxed) != 0))
+        task = NULL;
+    if (task != NULL) {
+        lc_omp_share_ended(o, task, NULL);
+        lc_omp_task_over(o, task);
+    }
     o->task = NULL;
     if (!lc_clk.backlog)
         o->running = NULL;
