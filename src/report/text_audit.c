@@ -70,6 +70,9 @@ static const char *meaning_of(const char *key) {
         {"switches", "times that measurement was started or stopped, all ranks together"},
         {"processes_spawned", "started by MPI_Comm_spawn and not measured"},
         {"openmp_calls", "made by a compiler newer than this tool: they reach libgomp unmeasured"},
+        {"not_reported", "the OpenMP runtime tells nothing of these, or not always: their time "
+                         "belongs to the code around them"},
+        {"edges_lost", "between threads: the critical path may be longer"},
     };
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
         if (strcmp(key, meanings[i].key) == 0)
@@ -300,17 +303,21 @@ static void print_invariants(const struct lc_text *text) {
             number(found, "wait_states_with_cause"), number(found, "indirect_wait_states"));
 }
 
-/* Calls of the OpenMP runtime that nobody measures. */
-static void print_unknown_calls(const struct lc_text *text) {
+/* Calls of the OpenMP runtime that nobody measures, and what it does not tell. */
+static void print_openmp(const struct lc_text *text) {
+    static const char *const keys[][2] = {{"openmp_calls", "openmp_unknown_calls"},
+                                          {"not_reported", "openmp_not_reported"},
+                                          {"edges_lost", "openmp_edges_lost"}};
     json_t *unknown = json_object();
-    json_object_set(unknown, "openmp_calls", json_object_get(text->meta, "openmp_unknown_calls"));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        json_object_set(unknown, keys[i][0], json_object_get(text->meta, keys[i][1]));
     print_object(text, "Coverage of OpenMP", unknown);
     json_decref(unknown);
 }
 
 void lc_text_audit(const struct lc_text *text) {
     print_object(text, "Coverage", json_object_get(text->meta, "coverage"));
-    print_unknown_calls(text);
+    print_openmp(text);
     print_measurement(text);
     print_invariants(text);
     print_health(text);

@@ -189,6 +189,38 @@ static void print_path_error(const struct lc_text *text, const json_t *object, c
                 lost, lc_plural(lost));
 }
 
+/* What a callback of OpenMP's runtime tells of, where that orders threads or tasks; else NULL. */
+static const char *ordered_by(const char *callback) {
+    static const char *const words[][2] = {{"OMPT_PARALLEL_BEGIN", "region"},
+                                           {"OMPT_IMPLICIT_TASK", "thread's share of a region"},
+                                           {"OMPT_SYNC_REGION", "barrier and taskwait"},
+                                           {"OMPT_TASK_CREATE", "creation of a task"},
+                                           {"OMPT_TASK_SCHEDULE", "begin and end of a task"},
+                                           {"OMPT_DEPENDENCES", "dependence of a task"},
+                                           {"OMPT_MUTEX_ACQUIRED", "acquisition of a lock"},
+                                           {"OMPT_MUTEX_RELEASED", "release of a lock"}};
+    for (size_t i = 0; callback != NULL && i < sizeof words / sizeof *words; i++)
+        if (strcmp(callback, words[i][0]) == 0)
+            return words[i][1];
+    return NULL;
+}
+
+/* Edges between threads that nobody told of: with them the path may be longer. */
+static void print_missing_edges(const struct lc_text *text) {
+    static const char may_be_longer[] = "      this path may be longer: ";
+    const json_t *missing = json_object_get(text->meta, "openmp_not_reported");
+    double lost = json_number_value(json_object_get(text->meta, "openmp_edges_lost"));
+    if (lost > 0)
+        fprintf(text->out, "%s%.0f edge%s between threads of OpenMP %s not known\n", may_be_longer,
+                lost, lc_plural(lost), lost == 1 ? "is" : "are");
+    for (size_t i = 0; i < json_array_size(missing); i++) {
+        const char *what = ordered_by(json_string_value(json_array_get(missing, i)));
+        if (what != NULL)
+            fprintf(text->out, "%sthe OpenMP runtime does not report every %s\n", may_be_longer,
+                    what);
+    }
+}
+
 /* How long the tasks of the run, or a phase, take at least on more and more threads, as far as that
  * helps. */
 static void print_curve(const struct lc_text *text, const json_t *of, const char *indent) {
@@ -273,6 +305,7 @@ static void print_length(const struct lc_text *text) {
         fprintf(text->out, "; %.1f %% of it has no call path", 100.0 * lost);
     fputc('\n', text->out);
     print_path_error(text, text->pop, "critical_path_error_s", json_number_value(critical));
+    print_missing_edges(text);
     print_paths(text);
     print_task_centric(text);
     print_curve(text, text->pop, "  ");

@@ -212,8 +212,29 @@ def test_unknown_calls():
     done, _, result = run(program, options=["--openmp=native"])
     check(done.returncode == 4 and done.stdout == "2\n" and measured(result), f"{done}")
     check(result["meta"]["openmp_unknown_calls"] == ["GOMP_newer_thing"], f"{result['meta']}")
-    full = subprocess.run([LATECOMER, "show", "--full", f"r{NUMBER[0]}"], capture_output=True, text=True, timeout=patience(60), check=True).stdout
+    full = shown()
     check("openmp calls" in full and "GOMP_newer_thing" in full, full)
+    check("not reported" in full and "OMPT_MASKED" in full and "this path may be longer" not in full, full)
+
+
+def shown():
+    """All of the last result."""
+    return subprocess.run([LATECOMER, "show", "--full", f"r{NUMBER[0]}"], capture_output=True, text=True, timeout=patience(60), check=True).stdout
+
+
+def test_limits():
+    """What the runtime did not tell, as its result says, limits what is claimed."""
+    run(PROGRAM, "serial", "2")
+    path = f"r{NUMBER[0]}/profile.cubex"
+    with open(path, "rb") as file:
+        result = file.read()
+    for was, now in ((b"openmp_edges_lost&quot;: 0", b"openmp_edges_lost&quot;: 3"), (b"&quot;OMPT_CONTROL_TOOL&quot;", b"&quot;OMPT_DEPENDENCES&quot; ")):
+        check(result.count(was) == 1 and len(was) == len(now), f"{was}")
+        result = result.replace(was, now)
+    with open(path, "wb") as file:
+        file.write(result)
+    full = shown()
+    check("may be longer: 3 edges between threads of OpenMP are not known" in full and "does not report every dependence of a task" in full, full)
 
 
 def test_no_libomp():
