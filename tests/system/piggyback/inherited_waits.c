@@ -5,6 +5,7 @@
  *   stencil     one-dimensional halo exchange with one slow rank, now and then an allreduce
  *   wavefront   a grid of ranks: from west and north, to east and south, planes forth and back, as
  *               NPB LU; the first rank works longer
+ *   master      rank 0 hands a piece of work to each of the others and takes what comes back
  *   mixed       halves: a chain in each, a collective of the half, a broadcast, a barrier of all
  */
 #include <mpi.h>
@@ -102,6 +103,23 @@ __attribute__((noinline)) static void wavefront(int i) {
         allreduce(MPI_COMM_WORLD);
 }
 
+__attribute__((noinline)) static void master(int i) {
+    if (rank > 0) {
+        receive(0);
+        compute(3 + (rank + i) % ranks);
+        send(0);
+        return;
+    }
+    for (int other = 1; other < ranks; other++) {
+        prepare(1.5);
+        send(other);
+    }
+    for (int other = 1; other < ranks; other++) {
+        receive(other);
+        compute(0.5);
+    }
+}
+
 __attribute__((noinline)) static void mixed(int i) {
     static MPI_Comm half = MPI_COMM_NULL;
     int value = rank, first = rank < ranks / 2 ? 0 : ranks / 2;
@@ -122,11 +140,8 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*round)(int i);
-    } patterns[] = {{"chain", chain},
-                    {"ring", ring},
-                    {"stencil", stencil},
-                    {"wavefront", wavefront},
-                    {"mixed", mixed}};
+    } patterns[] = {{"chain", chain},         {"ring", ring},     {"stencil", stencil},
+                    {"wavefront", wavefront}, {"master", master}, {"mixed", mixed}};
     int rounds = argc > 2 ? atoi(argv[2]) : 10, known = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -139,7 +154,7 @@ int main(int argc, char **argv) {
                 patterns[p].round(i);
         }
     if (!known)
-        fprintf(stderr, "inherited_waits chain|ring|stencil|wavefront|mixed ROUNDS\n");
+        fprintf(stderr, "inherited_waits chain|ring|stencil|wavefront|master|mixed ROUNDS\n");
     MPI_Finalize();
     return !known;
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Cost of waiting goes to where it began, while the program runs: against the analysis of the trace of the same run, in virtual time.
 
-inherited_waits.py LATECOMER PROGRAM openmpi|mpich [PATTERN:RANKS[:mpi]..]
+inherited_waits.py LATECOMER PROGRAM openmpi|mpich [--document PAGE] [PATTERN:RANKS[:mpi]..]
 - per cause (rank and call path of code), the costs of the profile are the delay costs (wait-first) of `analyze` within 5 % of all
   waiting; with :mpi the clocks travel by messages;
 - the costs add up to all waiting, in the sums that the result prints and in its table.
+--document: rows of the table in PAGE (docs/clocks.md) take what was found, and rows that are not there yet are put in; without cases, all of TABLE.
 """
 import json
 import os
@@ -22,7 +23,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from launch import virtual_time  # noqa: E402
 
 latecomer, program, flavour = sys.argv[1:4]
-CASES = sys.argv[4:]
+PAGE = sys.argv[5] if sys.argv[4:5] == ["--document"] else None
+TABLE = [f"{pattern}:{ranks}{way}" for way in ("", ":mpi") for pattern, sizes in (("chain", range(2, 9)), ("ring", (3, 5, 8)), ("stencil", (4, 6, 8)),
+         ("wavefront", (4, 6, 8)), ("master", (3, 4, 8)), ("mixed", (4, 8))) for ranks in sizes]
+CASES = sys.argv[6 if PAGE else 4:] or TABLE
 ROUNDS = 24
 
 
@@ -84,6 +88,8 @@ def check(case, tmp):
     print(f"{case}: waits {sums['waits_s']:.4f} s, costs {sums['costs_s']:.4f} s ({sums['direct_s']:.4f} direct, {sums['indirect_s']:.4f} indirect, "
           f"{unknown:.4f} unknown); analysis {waits:.4f} s; largest difference {abs(have[worst] - want[worst]) / waits:.1%} of all waiting: "
           f"rank {worst[0]} in {worst[1]}, {have[worst]:.4f} s, analysis {want[worst]:.4f} s")
+    FOUND[case] = (waits, sums["indirect_s"] / sums["costs_s"], unknown / sums["costs_s"], abs(have[worst] - want[worst]) / waits,
+                   sum(abs(have[key] - want[key]) for key in set(have) | set(want)) / 2 / waits, f"{worst[0]} in `{worst[1].rsplit('/', 1)[-1]}`")
     if os.environ.get("VERBOSE"):
         for key in sorted(set(have) | set(want), key=lambda key: -max(have[key], want[key]))[:14]:
             print(f"    {key[0]:3} {have[key]:9.4f} {want[key]:9.4f}  {key[1]}")
@@ -102,11 +108,39 @@ def check(case, tmp):
         yield "differs from the analysis"
 
 
+def key_of(case):
+    pattern, ranks, *way = case.split(":")
+    return pattern, int(ranks), "messages" if way else "memory"
+
+
+def document():
+    """| pattern | ranks | clocks by | then five columns of each MPI."""
+    with open(PAGE, encoding="utf-8") as page:
+        text = page.read()
+    begin = text.index("| pattern | ranks | clocks by |")
+    end = text.index("\n\n", begin)
+    head, rows = text[begin:end].split("\n")[:2], {}
+    for line in text[begin:end].split("\n")[2:]:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        rows[cells[0], int(cells[1]), cells[2]] = cells[3:]
+    place = 0 if flavour == "openmpi" else 4
+    for case, (waits, indirect, unknown, worst, wrong, where) in FOUND.items():
+        row = rows.setdefault(key_of(case), ["-"] * 8)
+        row[place:place + 4] = [f"{100 * indirect:.1f}", f"{100 * unknown:.1f}", f"{100 * worst:.1f} {where}" if worst >= 0.0005 else "0.0", f"{100 * wrong:.1f}"]
+    order = {key_of(case): i for i, case in enumerate(TABLE)}
+    lines = [" ".join(["|", " | ".join(map(str, (*key, *row))), "|"]) for key, row in sorted(rows.items(), key=lambda item: order.get(item[0], len(order)))]
+    with open(PAGE, "w", encoding="utf-8") as page:
+        page.write(text[:begin] + "\n".join([*head, *lines]) + text[end:])
+
+
+FOUND = {}
 bad = 0
 with tempfile.TemporaryDirectory() as directory:
     for name in CASES:
         for what in check(name, directory):
             bad += 1
             print(f"{name}: {what}")
+if PAGE:
+    document()
 print(f"{len(CASES)} cases, {bad} faults")
 sys.exit(bad > 0)
