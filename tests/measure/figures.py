@@ -155,6 +155,10 @@ def overhead():
         yield Source(f"overhead.short_threads.{flavour}", "overhead", 5, 0, 10,
                      (Row("times", "times", at_most(2), "10,001 threads of one call each, one after the other, against the bare run"),),
                      ("{python}", "{root}/tests/bench/overhead/short_threads.py", "{build}", flavour, "3"))
+    for flavour in FLAVOURS:
+        yield Source(f"overhead.loops.{flavour}", "overhead", 1, 0, 20,
+                     (Row("call", "instructions", at_most(20), "a call in a loop that was found: instructions to find and count iterations (20: some 5 ns)", load=False),),
+                     ("{python}", "{root}/tests/bench/overhead/loops_cost.py", "{build}", "--flavour", flavour))
     yield Source("overhead.unknown_mpi", "overhead", 5, 1, 1, (Row("call", "ns", at_most(5), "a call of an MPI that cannot be measured: added"),),
                  ("{python}", "{root}/tests/bench/overhead/unknown_mpi.py", "{build}"))
     for app in ("abinit", "cp2k", "dolfinx", "freefem", "gpaw", "gromacs", "meep", "nwchem", "nwchem-mpich", "openfoam", "quantum-espresso"):
