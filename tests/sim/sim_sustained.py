@@ -1,6 +1,6 @@
 """Operations in a row between believed nodes: sim_sustained.py LATECOMER SIM-MPIRUN SIM-SUSTAINED ROUNDS [PATTERN ..]
 
-Up to MOST_SHORT rounds the queue of events is a short one.
+PATTERN:RANKS is the pattern on another number of ranks. Up to MOST_SHORT rounds the queue of events is a short one.
 
 Each pattern of sim_sustained with and without the tool, on a network on which the record of a message comes with it, and one on which it comes some time later,
 when its receiver has gone on. Calls take no time. Printed for each: by how much a round takes longer with the tool, messages of the tool's own
@@ -39,7 +39,7 @@ PATTERNS = {
     "pair": Pattern(2, 2), "pair_any": Pattern(2, 2), "pair_big": Pattern(2, 2), "pair_synchronous": Pattern(2, 4), "pair_paths": Pattern(2, 2),
     "pair_threads": Pattern(2, 2), "waitall": Pattern(2, 1), "stream": Pattern(2, 1), "fan_in": Pattern(5, 1), "ring": Pattern(5, 5), "shift": Pattern(5, 1),
     "allreduce": Pattern(5, 1), "barrier": Pattern(5, 1), "bcast": Pattern(5, 1), "bcasts": Pattern(5, 1), "reduce": Pattern(5, 1),
-    "gradient": Pattern(5, 2, ("uneven",)), "mixed": Pattern(5, 3, ("uneven",))}
+    "gradient": Pattern(5, 2, ("uneven",)), "gradient:12": Pattern(12, 2, ("even", "uneven")), "mixed": Pattern(5, 3, ("uneven",))}
 
 
 def backlog(rounds):
@@ -53,7 +53,7 @@ class Launch:
         with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
             exp, tell = Path(root) / "exp", Path(root) / "tell"
             before = [latecomer, "run", "-q", "-o", exp, "--"] if tool else []
-            command = [mpirun, "-n", ranks, "--nodes", ranks, "--seed", 1, *NETWORK, *NETWORKS[network], "--tell", tell, *before, program, name, rounds]
+            command = [mpirun, "-n", ranks, "--nodes", ranks, "--seed", 1, *NETWORK, *NETWORKS[network], "--tell", tell, *before, program, name.partition(":")[0], rounds]
             env = {**os.environ, "TMPDIR": root, "LATECOMER_TEST_BACKLOG": str(backlog(rounds))}
             done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=patience(600), env=env)
             if done.returncode != 0:

@@ -101,6 +101,15 @@ static void clear(struct lc_shadow_batch *b) {
     }
 }
 
+/* None is a NaN. */
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b) {
+    return a < b ? a : b;
+}
+
 static void merge_step(const struct lc_shadow_step *a, struct lc_shadow_step *b) {
     if (a->work > b->work) {
         b->work = a->work;
@@ -108,14 +117,14 @@ static void merge_step(const struct lc_shadow_step *a, struct lc_shadow_step *b)
         memcpy(b->items, a->items, sizeof b->items);
     }
     for (uint32_t i = 0; i < LC_WHATIF_MAX; i++)
-        b->whatif[i] = fmax(a->whatif[i], b->whatif[i]);
+        b->whatif[i] = larger(a->whatif[i], b->whatif[i]);
     if (a->latest > b->latest || (a->latest == b->latest && a->latest_rank < b->latest_rank)) {
         b->latest = a->latest;
         b->latest_rank = a->latest_rank;
         b->latest_node = a->latest_node;
     }
-    b->outside_omp = fmax(a->outside_omp, b->outside_omp);
-    b->outside_omp_end = fmin(a->outside_omp_end, b->outside_omp_end);
+    b->outside_omp = larger(a->outside_omp, b->outside_omp);
+    b->outside_omp_end = smaller(a->outside_omp_end, b->outside_omp_end);
 }
 
 static void merge(const struct lc_shadow_batch *a, struct lc_shadow_batch *b) {
@@ -124,7 +133,7 @@ static void merge(const struct lc_shadow_batch *a, struct lc_shadow_batch *b) {
     b->mixed |= b->first.n > 0 && a->first.n > 0 &&
                 (a->first.interval != b->first.interval || a->first.phase != b->first.phase);
     lc_shadow_merge(&a->first, &b->first);
-    b->outside_omp_end = fmin(a->outside_omp_end, b->outside_omp_end);
+    b->outside_omp_end = smaller(a->outside_omp_end, b->outside_omp_end);
     b->n = a->n < b->n ? a->n : b->n;
     for (uint32_t i = 0; i < b->n; i++)
         merge_step(&a->steps[i], &b->steps[i]);
@@ -370,6 +379,14 @@ static bool along_tree(struct lc_shadow *m) {
     return true;
 }
 
+/* What member i knows, which has come. */
+static void batch_of(const struct lc_shadow *m, int32_t i, struct lc_shadow_batch *b) {
+    if (i == m->me)
+        *b = *m->batch;
+    else if (!receive_record(m, m->ranks[i], b))
+        clear(b);
+}
+
 /* One message in sequence. Merged in the same order by all: of equal clocks the first one's call
  * paths. */
 static bool each_to_each(struct lc_shadow *m) {
@@ -385,10 +402,11 @@ static bool each_to_each(struct lc_shadow *m) {
         if (i != m->me && !has_come(m, m->ranks[i]))
             return false;
     struct lc_shadow_batch all, theirs;
-    clear(&all);
-    for (int32_t i = 0; i < m->n; i++)
-        if (i == m->me || receive_record(m, m->ranks[i], &theirs))
-            merge(i == m->me ? m->batch : &theirs, &all);
+    batch_of(m, 0, &all);
+    for (int32_t i = 1; i < m->n; i++) {
+        batch_of(m, i, &theirs);
+        merge(&theirs, &all);
+    }
     *m->batch = all;
     return true;
 }

@@ -179,9 +179,9 @@ void lc_clk_packet_hold(uint32_t to, uint32_t most) {
 }
 
 void lc_clk_packet_row(uint32_t to) {
-    const struct lc_call *call = lc_clk_backlog_in_time();
     struct to *t = &peers[to];
-    if (call == NULL || lc_core.multiple)
+    const struct lc_call *call = lc_core.multiple ? NULL : lc_clk_backlog_in_time();
+    if (call == NULL)
         return;
     bool again = t->row_fn == call->fn && call->begin - t->row_at < LC_ROW_US * lc_clk.slow_ticks;
     t->row_fn = call->fn;

@@ -39,9 +39,9 @@ void lc_clk_packet_release(uint32_t to);
 void lc_clk_packet_row(uint32_t to);
 /* Some may be held for a row. Any thread may ask, without the lock. */
 bool lc_clk_packets_in_row(void);
-/* .. of this function. */
+/* Some may be held for a row of calls of this function. Any thread may ask, without the lock. */
 bool lc_clk_packets_row_of(uint32_t fn);
-/* The row is over: they leave as any others. */
+/* The row is over: what was held for it leaves as any other packet. */
 void lc_clk_packets_end_row(void);
 /* Sends all packets that hold something, but for those that wait. */
 void lc_clk_packets_send(void);
