@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/c_numbers.h"
 #include "base/timer.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/global_time.h"
@@ -324,7 +325,7 @@ void lc_clk_trace_begin(void) {
     trace.root.base_ticks = lc_clk.base_ticks;
     trace.root.base_ns = lc_clk.base_ns;
     trace.root.ns_per_tick = lc_clk.ns_per_tick;
-    trace.interval_ns = 1e9 * (interval != NULL && *interval ? strtod(interval, NULL) : 30);
+    trace.interval_ns = 1e9 * (interval != NULL && *interval ? lc_strtod(interval, NULL) : 30);
     lc_real.Bcast(&trace.root, (int)sizeof trace.root, MPI_BYTE, 0, lc_core.comm);
     lc_real.Bcast(&trace.interval_ns, 1, MPI_DOUBLE, 0, lc_core.comm);
     trace.measured_ns = lc_clk.sync_local_ns;
