@@ -9,7 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 TABLE = HERE.parents[1] / "src" / "format" / "mpi_functions.tsv"
-SOURCES = [HERE / name for name in ("callers.c", "clock.c", "channels.c", "messages.c", "requests.c", "windows.c")]
+SOURCES = [HERE / name for name in ("callers.c", "clock.c", "channels.c", "point_to_point.c", "requests.c", "windows.c")]
 
 
 def output(*command):
