@@ -39,10 +39,10 @@ for (const file of files) {
   const result = { file, bytes: statSync(file).size, first_view_ms: first, interactive_ms: interactive };
   if (await page.locator("[role=tree]").count()) {
     // Everything open: the search matches every name.
-    await page.locator("[role=tree]").focus();
-    await page.locator("input[type=search]").fill("_");
+    await page.locator("[role=tree][aria-label='Call tree']").focus();
+    await page.locator("input[type=search]").first().fill("_");
     await page.waitForTimeout(500);
-    result.tree = await frames(page, 240, "document.querySelector('[role=tree]').scrollTop += 37");
+    result.tree = await frames(page, 240, `document.querySelector("[role=tree][aria-label='Call tree']").scrollTop += 37`);
   }
   await page.evaluate(() => { location.hash = "#view=timeline"; });
   await page.waitForTimeout(800);

@@ -89,8 +89,8 @@ def late_receiver(share):
 
 
 def preempted(share):
-    lost = {"main/work/(preempted)": [share * N * T, 0.0, 0.0, 0.0]}
-    return result({"main/work": [T] * N, **lost}, critical={"main/work": [T - share * N * T, 0.0, 0.0, 0.0], **lost}), None
+    lost = {"main/compute/(preempted)": [share * N * T, 0.0, 0.0, 0.0]}
+    return result({"main/compute": [T] * N, **lost}, critical={"main/compute": [T - share * N * T, 0.0, 0.0, 0.0], **lost}), None
 
 
 def mpi_cost(share, **metrics):
