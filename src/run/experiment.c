@@ -18,6 +18,8 @@
 #include "run/profile_convert.h"
 #include "run/rundir.h"
 
+#define FINISHED ".finished" /* the result is whole; there while the other files are removed */
+
 static void join(char *path, const char *dir, const char *name) {
     snprintf(path, PATH_MAX, "%s/%s", dir, name);
 }
@@ -72,6 +74,22 @@ static bool is_ours(const char *name) {
            strcmp(name, LC_RUNDIR_CLAIM) == 0;
 }
 
+/* From here on the result is whole, and what else is there is only to be removed. Whoever is killed
+ * while it removes the parts of the nodes leaves some of them, which must not become a result. */
+static void mark_finished(const char *dir) {
+    char path[PATH_MAX];
+    join(path, dir, FINISHED);
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file >= 0)
+        close(file);
+}
+
+static bool is_finished(const char *dir) {
+    char path[PATH_MAX];
+    join(path, dir, FINISHED);
+    return access(path, F_OK) == 0 && lc_experiment_has_result(dir);
+}
+
 void lc_experiment_clean(const char *dir) {
     DIR *entries = opendir(dir);
     struct dirent *entry;
@@ -80,6 +98,7 @@ void lc_experiment_clean(const char *dir) {
     while ((entry = readdir(entries)) != NULL)
         if (is_ours(entry->d_name))
             unlinkat(dirfd(entries), entry->d_name, 0);
+    unlinkat(dirfd(entries), FINISHED, 0);
     closedir(entries);
     rmdir(dir); /* fails if there is a result, as it should */
 }
@@ -124,7 +143,7 @@ bool lc_experiment_is_open(const char *dir, struct timespec *began) {
     char path[4096 + 16];
     struct stat status;
     snprintf(path, sizeof path, "%s/.run.json", dir);
-    if (stat(path, &status) != 0)
+    if (stat(path, &status) != 0 || is_finished(dir))
         return false;
     if (began != NULL)
         *began = status.st_mtim;
@@ -325,8 +344,10 @@ static enum lc_err convert(const char *dir, const char *raw_path, bool whole, js
         err = lc_experiment_write_json(dir, "meta.json", meta);
     lc_raw_file_close(raw);
     json_decref(meta);
-    if (err == LC_OK && !keep && (whole || covered))
-        lc_experiment_clean(dir); /* else other nodes may bring more */
+    if (err == LC_OK && !keep && (whole || covered)) { /* else other nodes may bring more */
+        mark_finished(dir);
+        lc_experiment_clean(dir);
+    }
     return err;
 }
 
@@ -342,6 +363,10 @@ bool lc_experiment_is_stale(const char *dir) {
     bool stale = false;
     if (entries == NULL)
         return false;
+    if (is_finished(dir)) {
+        closedir(entries);
+        return false;
+    }
     bool there = fstatat(dirfd(entries), "profile.cubex", &result, 0) == 0;
     while (!stale && (entry = readdir(entries)) != NULL)
         stale = (is_partial(entry->d_name) || strcmp(entry->d_name, ".profile.raw") == 0) &&
@@ -359,6 +384,11 @@ enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep) {
     if (lock < 0)
         return lc_fail_errno(LC_ERR_IO, "%s: cannot be read", dir);
     flock(lock, LOCK_EX);
+    if (is_finished(dir)) {
+        lc_experiment_clean(dir);
+        close(lock);
+        return LC_OK;
+    }
     enum lc_err err = find_raw(dir, path, &whole);
     if (err == LC_OK)
         err = convert(dir, path, whole, meta, keep);

@@ -4,9 +4,12 @@
  *   .profile.raw       all ranks, from MPI_Finalize (the library writes it)
  *   .dump              the number of the last request for a snapshot (control.h)
  *   .partial.<r>.raw   the ranks of one node, saved from shared memory after an unhappy end or for
- * a snapshot; r: lowest rank profile.cubex, meta.json   the result; the rest goes when it is
- * complete .ranks, .profile.raw.*   the library's own Called by the parents and by `latecomer
- * recover`. */
+ *                      a snapshot; r: lowest rank
+ *   profile.cubex, meta.json   the result; the rest goes when it is complete
+ *   .finished          it is complete, and somebody removes the rest, or died while doing so
+ *   .ranks, .profile.raw.*     the library's own
+ *
+ * Called by the parents and by `latecomer recover`. */
 #ifndef LC_RUN_EXPERIMENT_H
 #define LC_RUN_EXPERIMENT_H
 
@@ -22,7 +25,7 @@
 
 /* Makes profile.cubex and meta.json of what is there. `meta` (may be NULL; not taken) overrides
  * what the files say. LC_ERR_NOT_FOUND: there is nothing. `keep`: the run goes on, nothing is
- * removed. */
+ * removed. A result that is complete stays as it is. */
 enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep);
 
 /* Nodes have saved more than the result holds (or there is none yet): lc_experiment_finish would

@@ -187,7 +187,8 @@ def check_parts_without_result():
     wait_for(lambda: not kill_those_of("parts/run"))
     process.kill()
     process.communicate()
-    if glob.glob("parts/run/.partial.*.raw"):  # else a guard has joined them before it was killed
+    parts = glob.glob("parts/run/.partial.*.raw")
+    if len(parts) == 2:  # else a guard has joined them, and removed some before it was killed
         for name in ("profile.cubex", "meta.json"):
             if os.path.exists(f"parts/run/{name}"):
                 os.unlink(f"parts/run/{name}")
@@ -199,10 +200,30 @@ def check_parts_without_result():
     assert min(ranks_of(show("parts/run")[0])) > 0
 
 
+def check_part_beside_result():
+    """Whoever has joined the parts is killed while it removes them: what it leaves must not replace the result."""
+    os.mkdir("half")
+    process = start("half/run", "--dump-every=0.3")
+    wait_for(lambda: len(glob.glob("half/run/.partial.*.raw")) == 2 and has_rounds_of_all("half/run"))
+    with open(glob.glob("half/run/.partial.*.raw")[0], "rb") as file:
+        part = file.read()
+    process.terminate()
+    process.communicate(timeout=patience(30))
+    wait_for(lambda: sorted(os.listdir("half/run")) == ["meta.json", "profile.cubex"])
+    before = show("half/run")[0]
+    for name, content in ((".partial.0.raw", part), (".run.json", b"{}"), (".finished", b"")):
+        with open(f"half/run/{name}", "wb") as file:
+            file.write(content)
+    assert show("half/run")[0] == before
+    done = several_hosts.run([LATECOMER, "recover", "half/run"])
+    assert done.returncode == 0 and sorted(os.listdir("half/run")) == ["meta.json", "profile.cubex"], (done.stderr, os.listdir("half/run"))
+    assert show("half/run")[0] == before
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="lclost-") as folder:
         os.chdir(folder)
-        for check in (check_asked, check_lost, check_dumped, check_parts_without_result):
+        for check in (check_asked, check_lost, check_dumped, check_parts_without_result, check_part_beside_result):
             check()
             print(f"{check.__name__}: ok", flush=True)
         os.chdir("/")
