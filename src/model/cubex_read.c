@@ -41,6 +41,7 @@ struct lc_cubex {
     uint32_t *inclusive; /* position of cnodes for INCLUSIVE metrics */
     struct rows *rows;   /* per metric */
     unsigned char *row;  /* one row as stored */
+    bool in_order;       /* columns of rows are in the order of locations */
 };
 
 static enum lc_err read_at(const struct lc_cubex *cube, void *to, size_t bytes, uint64_t offset) {
@@ -267,6 +268,13 @@ static enum lc_err open_file(struct lc_cubex *cube) {
     return LC_OK;
 }
 
+static bool is_in_order(const uint32_t *column, size_t n) {
+    for (size_t l = 0; l < n; l++)
+        if (column[l] != l)
+            return false;
+    return true;
+}
+
 enum lc_err lc_cubex_open(struct lc_cubex **out, const char *path) {
     struct lc_cubex *cube;
     LC_TRY(lc_alloc(&cube, 1, sizeof *cube));
@@ -294,6 +302,7 @@ enum lc_err lc_cubex_open(struct lc_cubex **out, const char *path) {
         lc_cubex_close(cube);
         return err;
     }
+    cube->in_order = is_in_order(cube->ids.column, cube->model->n_locations);
     *out = cube;
     return LC_OK;
 }
@@ -354,10 +363,12 @@ enum lc_err lc_cubex_row(struct lc_cubex *cube, uint32_t metric, uint32_t cnode,
     if (metric >= model->n_metrics || cnode >= model->n_cnodes)
         return lc_fail(LC_ERR_RANGE, "%s: has no metric %u or call path %u", cube->path, metric,
                        cnode);
-    memset(values, 0, model->n_locations * sizeof values[0]);
     const struct lc_metric *definition = &model->metrics[metric];
-    if (definition->kind == LC_METRIC_DERIVED)
+    const size_t bytes = model->n_locations * sizeof values[0];
+    if (definition->kind == LC_METRIC_DERIVED) {
+        memset(values, 0, bytes);
         return LC_OK;
+    }
     struct rows *rows = &cube->rows[metric];
     if (!rows->known) {
         enum lc_err err = load_rows(cube, metric);
@@ -369,9 +380,14 @@ enum lc_err lc_cubex_row(struct lc_cubex *cube, uint32_t metric, uint32_t cnode,
     }
     uint32_t position = definition->kind == LC_METRIC_INCLUSIVE ? cube->inclusive[cnode] : cnode;
     uint64_t row = find_row(rows, position);
-    if (row >= rows->n_rows)
+    if (row >= rows->n_rows) {
+        memset(values, 0, bytes);
         return LC_OK;
-    size_t bytes = model->n_locations * 8;
+    }
+    bool as_stored = cube->in_order && !rows->swapped && definition->dtype != LC_DTYPE_UINT64 &&
+                     definition->dtype != LC_DTYPE_INT64;
+    if (as_stored)
+        return read_at(cube, values, bytes, rows->offset + row * bytes);
     LC_TRY(read_at(cube, cube->row, bytes, rows->offset + row * bytes));
     for (size_t l = 0; l < model->n_locations; l++)
         values[l] =

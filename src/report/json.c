@@ -66,13 +66,6 @@ static bool all_zero(const double *values, size_t count) {
     return true;
 }
 
-static double join_row(const struct lc_metric *metric, const double *values, size_t count) {
-    double sum = 0.0;
-    for (size_t l = 0; l < count; l++)
-        sum = lc_view_join(metric, sum, values[l]);
-    return sum;
-}
-
 static enum lc_err put_callpaths(struct lc_view *view, uint32_t id, enum lc_json_by by, double *row,
                                  FILE *out) {
     const struct lc_metric *metric = &view->model->metrics[id];
@@ -92,38 +85,25 @@ static enum lc_err put_callpaths(struct lc_view *view, uint32_t id, enum lc_json
         if (by == LC_JSON_BOTH)
             put_row(out, view, row);
         else
-            put_number(out, join_row(metric, row, view->model->n_locations));
+            put_number(out, lc_view_join_all(metric, 0.0, row, view->model->n_locations));
         separator = ",\n";
     }
     putc('}', out);
     return LC_OK;
 }
 
-static enum lc_err put_by_location(struct lc_view *view, uint32_t id, double *row, FILE *out) {
-    const struct lc_metric *metric = &view->model->metrics[id];
-    size_t n = view->model->n_locations;
-    double *sums;
-    enum lc_err err = lc_alloc(&sums, n, sizeof sums[0]);
-    for (uint32_t p = 0; err == LC_OK && p < view->n_paths; p++) {
-        if (metric->kind == LC_METRIC_INCLUSIVE && view->paths[p].parent != LC_NONE)
-            continue;
-        err = lc_view_row(view, id, p, row);
-        for (size_t l = 0; err == LC_OK && l < n; l++)
-            sums[l] = lc_view_join(metric, sums[l], row[l]);
-    }
-    if (err == LC_OK) {
-        fputs("\"locations\": ", out);
-        put_row(out, view, sums);
-    }
-    free(sums);
-    return err;
-}
-
+/* sums: of locations, for LC_JSON_BY_LOCATION. */
 static enum lc_err put_metric(struct lc_view *view, uint32_t id, bool waiting, enum lc_json_by by,
-                              double *row, FILE *out) {
+                              double *row, double *sums, FILE *out) {
     const struct lc_metric *metric = &view->model->metrics[id];
+    const size_t n = view->model->n_locations;
     double total;
-    LC_TRY(lc_view_total(view, id, &total));
+    if (by == LC_JSON_BY_LOCATION) {
+        LC_TRY(lc_view_location_sums(view, id, sums));
+        total = lc_view_join_all(metric, 0.0, sums, n);
+    } else {
+        LC_TRY(lc_view_total(view, id, &total));
+    }
     fputs("  ", out);
     lc_json_write_string(out, metric->name);
     fputs(": {\"unit\": ", out);
@@ -137,10 +117,12 @@ static enum lc_err put_metric(struct lc_view *view, uint32_t id, bool waiting, e
     else
         lc_json_write_string(out, view->model->metrics[metric->parent].name);
     fputs(waiting ? ", \"waiting\": true, " : ", ", out);
-    if (by == LC_JSON_BY_LOCATION)
-        LC_TRY(put_by_location(view, id, row, out));
-    else
+    if (by == LC_JSON_BY_LOCATION) {
+        fputs("\"locations\": ", out);
+        put_row(out, view, sums);
+    } else {
         LC_TRY(put_callpaths(view, id, by, row, out));
+    }
     putc('}', out);
     return LC_OK;
 }
@@ -148,10 +130,12 @@ static enum lc_err put_metric(struct lc_view *view, uint32_t id, bool waiting, e
 static enum lc_err put_metrics(struct lc_view *view, const struct lc_json_options *options,
                                FILE *out) {
     const struct lc_model *model = view->model;
-    double *row;
+    double *row, *sums = NULL;
     bool *waiting = NULL;
     LC_TRY(lc_alloc(&row, model->n_locations, sizeof row[0]));
-    enum lc_err err = lc_alloc(&waiting, model->n_metrics, sizeof waiting[0]);
+    enum lc_err err = lc_alloc(&sums, model->n_locations, sizeof sums[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&waiting, model->n_metrics, sizeof waiting[0]);
     if (err == LC_OK)
         err = lc_sums_waiting(view, waiting);
     const char *separator = "\n";
@@ -161,11 +145,12 @@ static enum lc_err put_metrics(struct lc_view *view, const struct lc_json_option
             (options->metrics != NULL && !options->metrics[m]))
             continue;
         fputs(separator, out);
-        err = put_metric(view, m, waiting[m], options->by, row, out);
+        err = put_metric(view, m, waiting[m], options->by, row, sums, out);
         separator = ",\n";
     }
     fputs("}}\n", out);
     free(waiting);
+    free(sums);
     free(row);
     return err;
 }

@@ -59,13 +59,13 @@ static enum lc_err put_rows(struct lc_view *view, const char *name, FILE *out) {
 
 static enum lc_err put_result(struct lc_view *view, size_t k, const char *role, FILE *out) {
     struct named_block b = {.stream = NULL};
+    snprintf(b.name, sizeof b.name, "%zu/%s.rows", k, role);
+    LC_TRY(put_rows(view, b.name, out)); /* first: it leaves sums that the other needs */
     snprintf(b.name, sizeof b.name, "%zu/%s.json", k, role);
     enum lc_err err = begin_text(&b, out);
     if (err == LC_OK)
         err = lc_page_data(view, b.stream);
-    LC_TRY(end_text(&b, err));
-    snprintf(b.name, sizeof b.name, "%zu/%s.rows", k, role);
-    return put_rows(view, b.name, out);
+    return end_text(&b, err);
 }
 
 /* Members of the file that hold JSON or a table, as they are. */

@@ -1,5 +1,6 @@
 #include "report/page_rows.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,111 +10,226 @@
 enum { KIND_STORED, KIND_EXCLUSIVE, KIND_INCLUSIVE };
 enum { STEPS = 32767, UNKNOWN = -32768 };
 
-struct packer {
-    struct lc_view *view;
-    struct lc_page_block *block;
-    size_t n;       /* locations */
-    double *rows;   /* quantiles: [n_paths][n] of the metric at hand, with children */
-    double *values; /* of one row */
-    int16_t *steps; /* [n], sorted for quantiles */
-    int16_t *spare;
-};
+enum { LANES = 4 }; /* that are added up side by side */
 
 struct row_head { /* as it lies in the block: 32 bytes */
     uint32_t metric, path, kind, largest_at;
     double sum, unit;
 };
 
-static bool is_zero(const double *values, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (values[i] != 0.0)
-            return false;
+struct packed { /* a row of quantiles; `stored`: it is not zero everywhere */
+    struct row_head head;
+    int16_t quantiles[LC_PAGE_QUANTILES];
+    bool stored;
+};
+
+struct packer {
+    struct lc_view *view;
+    struct lc_page_block *block;
+    size_t n;              /* locations */
+    double *rows;          /* quantiles: [n_paths][n] of the metric at hand, with children */
+    double *values;        /* of one row */
+    int16_t *steps;        /* [n] */
+    struct packed *leaves; /* [n_paths]: of a path without children both kinds are the same */
+};
+
+/* The largest by size of those that are known; NAN if one of them is not finite. */
+static double find_largest(const struct packer *p, const double *values) {
+    double largest[LANES] = {0}, check[LANES] = {0};
+    size_t l = 0;
+    if (p->view->n_unknown == 0)
+        for (; l + LANES <= p->n; l += LANES)
+            for (size_t k = 0; k < LANES; k++) {
+                double size = fabs(values[l + k]);
+                largest[k] = size > largest[k] ? size : largest[k];
+                check[k] += values[l + k] * 0.0;
+            }
+    for (; l < p->n; l++)
+        if (!p->view->unknown[l]) {
+            largest[0] = fmax(largest[0], fabs(values[l]));
+            check[0] += values[l] * 0.0;
+        }
+    for (size_t k = 1; k < LANES; k++) {
+        largest[0] = fmax(largest[0], largest[k]);
+        check[0] += check[k];
+    }
+    return check[0] == 0.0 ? largest[0] : NAN;
+}
+
+static double find_largest_finite(const struct packer *p, const double *values) {
+    double largest = 0.0;
+    for (size_t l = 0; l < p->n; l++)
+        if (!p->view->unknown[l] && isfinite(values[l]))
+            largest = fmax(largest, fabs(values[l]));
+    return largest;
+}
+
+static uint32_t find_location_of(const struct packer *p, const double *values, double largest) {
+    for (uint32_t l = 0; largest > 0.0 && l < p->n; l++)
+        if (!p->view->unknown[l] && fabs(values[l]) == largest)
+            return l;
+    return 0;
+}
+
+static double join_known(const struct packer *p, const struct lc_metric *metric,
+                         const double *values) {
+    double sum = 0.0;
+    if (p->view->n_unknown == 0)
+        return lc_view_join_all(metric, 0.0, values, p->n);
+    for (size_t l = 0; l < p->n; l++)
+        if (!p->view->unknown[l])
+            sum = lc_view_join(metric, sum, values[l]);
+    return sum;
+}
+
+/* The nearest step. */
+static int16_t step_of(double value, double steps_per_unit) {
+    double step = value * steps_per_unit;
+    return (int16_t)(int)(step + copysign(0.5, step));
+}
+
+/* Values as steps of 1/32767 of the largest, and what is known of them all; false if all are
+ * zero. */
+static bool quantise(struct packer *p, const double *values, struct row_head *head) {
+    double largest = find_largest(p, values);
+    bool all_finite = largest == largest;
+    if (all_finite && largest == 0.0)
+        return false;
+    if (!all_finite)
+        largest = find_largest_finite(p, values);
+    head->largest_at = find_location_of(p, values, largest);
+    head->sum = join_known(p, &p->view->model->metrics[head->metric], values);
+    head->unit = largest / STEPS;
+    const double steps_per_unit = largest >= DBL_MIN * STEPS ? STEPS / largest : 0.0;
+    if (all_finite && p->view->n_unknown == 0)
+        for (size_t l = 0; l < p->n; l++)
+            p->steps[l] = step_of(values[l], steps_per_unit);
+    else
+        for (size_t l = 0; l < p->n; l++)
+            p->steps[l] = p->view->unknown[l] || !isfinite(values[l])
+                              ? (int16_t)UNKNOWN
+                              : step_of(values[l], steps_per_unit);
     return true;
 }
 
-/* Values as steps of 1/32767 of the largest; returns the unit of a step. */
-static double quantise(struct packer *p, uint32_t *largest_at) {
-    double largest = 0.0;
-    *largest_at = 0;
-    for (uint32_t l = 0; l < p->n; l++)
-        if (!p->view->unknown[l] && isfinite(p->values[l]) && fabs(p->values[l]) > largest) {
-            largest = fabs(p->values[l]);
-            *largest_at = l;
-        }
-    for (uint32_t l = 0; l < p->n; l++)
-        p->steps[l] = p->view->unknown[l] || !isfinite(p->values[l])
-                          ? (int16_t)UNKNOWN
-                          : (int16_t)lrint(largest > 0.0 ? p->values[l] / largest * STEPS : 0.0);
-    return largest / STEPS;
+enum { LOW_BITS = 6, HIGHS = 1 << (16 - LOW_BITS), LOWS = 1 << LOW_BITS };
+
+/* A step as a number from 0, in the order of steps; its high and low bits. */
+static unsigned order_of(int16_t step) {
+    return (uint16_t)step ^ 0x8000u;
 }
 
-/* Sorts by bytes: two passes, whatever the values. */
-static void sort_steps(int16_t *steps, int16_t *spare, size_t n) {
-    for (int shift = 0; shift < 16; shift += 8) {
-        size_t first[257] = {0};
-        for (size_t i = 0; i < n; i++)
-            first[(((uint16_t)steps[i] ^ 0x8000u) >> shift & 255) + 1]++;
-        for (size_t b = 0; b < 256; b++)
-            first[b + 1] += first[b];
-        for (size_t i = 0; i < n; i++)
-            spare[first[((uint16_t)steps[i] ^ 0x8000u) >> shift & 255]++] = steps[i];
-        memcpy(steps, spare, n * sizeof *steps);
-    }
+static unsigned high_bits(int16_t step) {
+    return order_of(step) >> LOW_BITS;
 }
 
-/* Unknown locations are sorted to the front, and left out. */
-static void put_quantiles(struct packer *p) {
-    int16_t quantiles[LC_PAGE_QUANTILES];
-    sort_steps(p->steps, p->spare, p->n);
-    size_t first = 0;
-    while (first + 1 < p->n && p->steps[first] == UNKNOWN)
-        first++;
-    for (size_t q = 0; q < LC_PAGE_QUANTILES; q++)
-        quantiles[q] = p->steps[first + (p->n - 1 - first) * q / (size_t)(LC_PAGE_QUANTILES - 1)];
-    lc_page_block_put(p->block, quantiles, sizeof quantiles);
+static unsigned low_bits(int16_t step) {
+    return order_of(step) & (LOWS - 1);
 }
 
-static void put_row(struct packer *p, uint32_t metric, uint32_t path, uint32_t kind) {
-    const struct lc_metric *m = &p->view->model->metrics[metric];
-    struct row_head head = {.metric = metric, .path = path, .kind = kind};
-    if (is_zero(p->values, p->n))
-        return;
+/* Quantiles without sorting: how many steps there are with the same high bits, and where a quantile
+ * is among these, with the same low bits. Unknown locations come first, and are left out. */
+static void find_quantiles(const struct packer *p, int16_t *quantiles) {
+    uint32_t per_high[HIGHS] = {0}, per_low[LC_PAGE_QUANTILES][LOWS];
+    int8_t slot[HIGHS]; /* in per_low; -1: no quantile there */
+    size_t unknown = 0, wanted[LC_PAGE_QUANTILES], before[LC_PAGE_QUANTILES];
+    uint32_t highs[LC_PAGE_QUANTILES];
+    int8_t n_slots = 0;
     for (size_t l = 0; l < p->n; l++)
-        if (!p->view->unknown[l])
-            head.sum = lc_view_join(m, head.sum, p->values[l]);
-    head.unit = quantise(p, &head.largest_at);
-    lc_page_block_put(p->block, &head, sizeof head);
-    if (kind == KIND_STORED)
-        lc_page_block_put(p->block, p->steps, p->n * sizeof *p->steps);
-    else
-        put_quantiles(p);
+        per_high[high_bits(p->steps[l])]++;
+    for (size_t l = 0; per_high[high_bits(UNKNOWN)] > 0 && l < p->n; l++)
+        unknown += p->steps[l] == UNKNOWN;
+    size_t first = unknown < p->n ? unknown : p->n - 1;
+    for (size_t q = 0; q < LC_PAGE_QUANTILES; q++)
+        wanted[q] = first + (p->n - 1 - first) * q / (size_t)(LC_PAGE_QUANTILES - 1);
+    memset(slot, -1, sizeof slot);
+    for (size_t q = 0, high = 0, seen = 0; q < LC_PAGE_QUANTILES; q++) {
+        while (wanted[q] >= seen + per_high[high])
+            seen += per_high[high++];
+        if (slot[high] < 0) {
+            highs[n_slots] = (uint32_t)high;
+            before[n_slots] = seen;
+            slot[high] = n_slots++;
+        }
+    }
+    memset(per_low, 0, (size_t)n_slots * sizeof per_low[0]);
+    for (size_t l = 0; l < p->n; l++) {
+        int8_t at = slot[high_bits(p->steps[l])];
+        if (at >= 0)
+            per_low[at][low_bits(p->steps[l])]++;
+    }
+    size_t q = 0;
+    for (int8_t k = 0; k < n_slots; k++)
+        for (size_t low = 0, seen = before[k]; low < LOWS; low++)
+            for (seen += per_low[k][low]; q < LC_PAGE_QUANTILES && wanted[q] < seen; q++)
+                quantiles[q] = (int16_t)(uint16_t)((highs[k] << LOW_BITS | low) ^ 0x8000u);
 }
 
 static enum lc_err put_metric(struct packer *p, uint32_t metric) {
     for (uint32_t path = 0; path < p->view->n_paths; path++) {
+        struct row_head head = {.metric = metric, .path = path, .kind = KIND_STORED};
         LC_TRY(lc_view_row(p->view, metric, path, p->values));
-        put_row(p, metric, path, KIND_STORED);
+        if (!quantise(p, p->values, &head))
+            continue;
+        lc_page_block_put(p->block, &head, sizeof head);
+        lc_page_block_put(p->block, p->steps, p->n * sizeof *p->steps);
     }
     return LC_OK;
+}
+
+static void pack(struct packer *p, const double *values, struct packed *packed) {
+    packed->stored = quantise(p, values, &packed->head);
+    if (packed->stored)
+        find_quantiles(p, packed->quantiles);
+}
+
+static void put_packed(struct packer *p, const struct packed *packed) {
+    if (!packed->stored)
+        return;
+    lc_page_block_put(p->block, &packed->head, sizeof packed->head);
+    lc_page_block_put(p->block, packed->quantiles, sizeof packed->quantiles);
+}
+
+/* The values of a path without its children, which are in p->rows. */
+static const double *exclusive_row(struct packer *p, const struct lc_metric *metric,
+                                   uint32_t path) {
+    const struct lc_merged_path *paths = p->view->paths;
+    const double *row = p->rows + path * p->n;
+    if (metric->kind != LC_METRIC_INCLUSIVE || paths[path].first_child == LC_NONE)
+        return row;
+    memcpy(p->values, row, p->n * sizeof *row);
+    for (uint32_t c = paths[path].first_child; c != LC_NONE; c = paths[c].next_sibling)
+        for (size_t l = 0; l < p->n; l++)
+            p->values[l] -= p->rows[c * p->n + l];
+    return p->values;
 }
 
 /* With children: of exclusive metrics they are added up here, parents come before children. */
 static enum lc_err put_metric_quantiles(struct packer *p, uint32_t metric) {
     const struct lc_view *view = p->view;
     const struct lc_metric *m = &view->model->metrics[metric];
+    double *sums;
+    LC_TRY(lc_view_keep_location_sums(p->view, metric, &sums));
+    for (uint32_t path = 0; path < view->n_paths; path++)
+        LC_TRY(lc_view_row(p->view, metric, path, p->rows + path * p->n));
     for (uint32_t path = 0; path < view->n_paths; path++) {
-        double *row = p->rows + path * p->n;
-        LC_TRY(lc_view_row(p->view, metric, path, row));
-        LC_TRY(lc_view_exclusive_row(p->view, metric, path, p->values));
-        put_row(p, metric, path, KIND_EXCLUSIVE);
+        struct packed *packed = &p->leaves[path];
+        packed->head = (struct row_head){.metric = metric, .path = path, .kind = KIND_EXCLUSIVE};
+        pack(p, exclusive_row(p, m, path), packed);
+        put_packed(p, packed);
     }
     for (size_t path = view->n_paths; path-- > 0;) {
-        uint32_t parent = view->paths[path].parent;
+        const uint32_t parent = view->paths[path].parent;
         const double *row = p->rows + path * p->n;
-        memcpy(p->values, row, p->n * sizeof *row);
-        put_row(p, metric, (uint32_t)path, KIND_INCLUSIVE);
-        for (size_t l = 0; m->kind != LC_METRIC_INCLUSIVE && parent != LC_NONE && l < p->n; l++)
-            p->rows[parent * p->n + l] = lc_view_join(m, p->rows[parent * p->n + l], row[l]);
+        struct packed *packed = &p->leaves[path];
+        packed->head.kind = KIND_INCLUSIVE;
+        if (view->paths[path].first_child != LC_NONE)
+            pack(p, row, packed);
+        put_packed(p, packed);
+        if (parent == LC_NONE)
+            lc_view_join_rows(m, sums, row, p->n);
+        else if (m->kind != LC_METRIC_INCLUSIVE)
+            lc_view_join_rows(m, p->rows + parent * p->n, row, p->n);
     }
     return LC_OK;
 }
@@ -125,17 +241,17 @@ enum lc_err lc_page_rows(struct lc_view *view, struct lc_page_block *block) {
     enum lc_err err = lc_alloc(&p.values, p.n + 1, sizeof *p.values);
     if (err == LC_OK)
         err = lc_alloc(&p.steps, p.n + 1, sizeof *p.steps);
-    if (err == LC_OK)
-        err = lc_alloc(&p.spare, p.n + 1, sizeof *p.spare);
     if (err == LC_OK && reduced)
         err = lc_alloc(&p.rows, view->n_paths * p.n, sizeof *p.rows);
+    if (err == LC_OK && reduced)
+        err = lc_alloc(&p.leaves, view->n_paths, sizeof *p.leaves);
     lc_page_block_put(block, head, sizeof head);
     for (uint32_t m = 0; err == LC_OK && m < view->model->n_metrics; m++)
         if (view->model->metrics[m].kind != LC_METRIC_DERIVED)
             err = reduced ? put_metric_quantiles(&p, m) : put_metric(&p, m);
     free(p.values);
     free(p.steps);
-    free(p.spare);
     free(p.rows);
+    free(p.leaves);
     return err;
 }

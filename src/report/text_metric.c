@@ -10,8 +10,8 @@
 static enum lc_err sum_column(struct lc_view *view, uint32_t metric, double *column, double *row) {
     for (uint32_t p = 0; p < view->n_paths; p++) {
         LC_TRY(lc_view_row(view, metric, p, row));
-        for (size_t l = 0; l < view->model->n_locations; l++)
-            column[p] = lc_view_join(&view->model->metrics[metric], column[p], row[l]);
+        column[p] =
+            lc_view_join_all(&view->model->metrics[metric], 0.0, row, view->model->n_locations);
     }
     return LC_OK;
 }

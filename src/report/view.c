@@ -159,12 +159,15 @@ enum lc_err lc_view_open(struct lc_view **out, const char *file) {
 void lc_view_close(struct lc_view *view) {
     if (view == NULL)
         return;
-    lc_cubex_close(view->cube);
     free(view->file);
     free_paths(view);
+    for (size_t m = 0; view->location_sums != NULL && m < view->model->n_metrics; m++)
+        free(view->location_sums[m]);
+    free(view->location_sums);
     free(view->scratch);
     free(view->child);
     free(view->unknown);
+    lc_cubex_close(view->cube);
     free(view);
 }
 
@@ -174,6 +177,28 @@ double lc_view_join(const struct lc_metric *metric, double a, double b) {
     if (metric->dtype == LC_DTYPE_MAX_DOUBLE)
         return a > b ? a : b;
     return a + b;
+}
+
+void lc_view_join_rows(const struct lc_metric *metric, double *into, const double *row, size_t n) {
+    if (metric->dtype == LC_DTYPE_MIN_DOUBLE || metric->dtype == LC_DTYPE_MAX_DOUBLE)
+        for (size_t l = 0; l < n; l++)
+            into[l] = lc_view_join(metric, into[l], row[l]);
+    else
+        for (size_t l = 0; l < n; l++)
+            into[l] += row[l];
+}
+
+double lc_view_join_all(const struct lc_metric *metric, double sum, const double *row, size_t n) {
+    double sums[4] = {0}; /* side by side: an addition need not wait for the one before */
+    size_t l = 0;
+    if (metric->dtype != LC_DTYPE_MIN_DOUBLE && metric->dtype != LC_DTYPE_MAX_DOUBLE)
+        for (; l + 4 <= n; l += 4)
+            for (size_t k = 0; k < 4; k++)
+                sums[k] += row[l + k];
+    sum += sums[0] + sums[1] + (sums[2] + sums[3]);
+    for (; l < n; l++)
+        sum = lc_view_join(metric, sum, row[l]);
+    return sum;
 }
 
 /* Frames of a folded path lie in each other: what each has without its children counts. */
@@ -202,8 +227,7 @@ enum lc_err lc_view_row(struct lc_view *view, uint32_t metric, uint32_t path, do
     LC_TRY(lc_cubex_row(view->cube, metric, cnode, values));
     while ((cnode = view->same_path[cnode]) != LC_NONE) {
         LC_TRY(lc_cubex_row(view->cube, metric, cnode, view->scratch));
-        for (size_t l = 0; l < view->model->n_locations; l++)
-            values[l] = lc_view_join(definition, values[l], view->scratch[l]);
+        lc_view_join_rows(definition, values, view->scratch, view->model->n_locations);
     }
     return LC_OK;
 }
@@ -230,8 +254,7 @@ enum lc_err lc_view_total(struct lc_view *view, uint32_t metric, double *total) 
         if (roots_only && view->model->cnodes[c].parent != LC_NONE)
             continue;
         LC_TRY(lc_cubex_row(view->cube, metric, c, view->scratch));
-        for (size_t l = 0; l < view->model->n_locations; l++)
-            *total = lc_view_join(definition, *total, view->scratch[l]);
+        *total = lc_view_join_all(definition, *total, view->scratch, view->model->n_locations);
     }
     return LC_OK;
 }
@@ -246,6 +269,34 @@ char *lc_view_path(const struct lc_view *view, uint32_t path) {
         lc_strbuf_printf(&out, "%s/%s", parent, own->name);
     free(parent);
     return lc_strbuf_take(&out);
+}
+
+enum lc_err lc_view_keep_location_sums(struct lc_view *view, uint32_t metric, double **sums) {
+    if (view->location_sums == NULL)
+        LC_TRY(
+            lc_alloc(&view->location_sums, view->model->n_metrics, sizeof view->location_sums[0]));
+    free(view->location_sums[metric]);
+    view->location_sums[metric] = NULL;
+    LC_TRY(lc_alloc(&view->location_sums[metric], view->model->n_locations, sizeof **sums));
+    *sums = view->location_sums[metric];
+    return LC_OK;
+}
+
+enum lc_err lc_view_location_sums(struct lc_view *view, uint32_t metric, double *sums) {
+    const struct lc_metric *definition = &view->model->metrics[metric];
+    const size_t n = view->model->n_locations;
+    if (view->location_sums != NULL && view->location_sums[metric] != NULL) {
+        memcpy(sums, view->location_sums[metric], n * sizeof *sums);
+        return LC_OK;
+    }
+    memset(sums, 0, n * sizeof *sums);
+    for (uint32_t c = 0; c < view->model->n_cnodes; c++) {
+        if (definition->kind == LC_METRIC_INCLUSIVE && view->model->cnodes[c].parent != LC_NONE)
+            continue;
+        LC_TRY(lc_cubex_row(view->cube, metric, c, view->scratch));
+        lc_view_join_rows(definition, sums, view->scratch, n);
+    }
+    return LC_OK;
 }
 
 /* The name of a path is the next component of `at`, in which '/' is %2F: its length there, 0 if it

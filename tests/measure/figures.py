@@ -182,6 +182,7 @@ def speed():
                        for case in ("parallel_regions", "missing_leaves", "window_epochs", "nested_records", "never_synchronised")))
     yield Source("page", "speed", 5, 0, 60,
                  (Row("profile.size", "MB", at_most(25), "page of 4,096 ranks x 2,000 call paths x 60 metrics", load=False),
+                  Row("profile.written", "s", at_most(3), "processor time to write that page"),
                   Row("profile.usable", "s", at_most(3), "the page of 4,096 ranks: until it can be used"),
                   Row("profile.tree", "ms", at_most(17.5), "the page of 4,096 ranks: a frame while its tree is scrolled"),
                   Row("trace.size", "MB", at_most(25), "page of a trace of 512 locations", load=False),

@@ -124,26 +124,32 @@ def check_mean():
     check("delay_models.json" not in Page("two.html").packed, "no mean of results without both models")
 
 
-def check_many():
-    """300 locations: quantiles of each row, without and with children, and the location of the largest."""
+def check_many(n_unknown):
+    """300 locations: quantiles of each row, without and with children, and the location of the largest; the last ranks left nothing."""
     n = 300
-    own = [float(r % 7) for r in range(n)]
-    child = [float(r) for r in range(n)]
-    content = {"meta": {"program": "many", "ranks": n, "wall_time_s": 1.0}, "locations": [{"rank": r, "thread": 0} for r in range(n)],
-               "metrics": {"visits": {"callpaths": {"main": own, "main/f": child}}}}
+    known = n - n_unknown
+    own = [float(r % 7) * (r < known) for r in range(n)]
+    child = [float(r * 37 % known) * (r < known) for r in range(n)]
+    both = [a + b for a, b in zip(own, child)]
+    content = {"meta": {"program": "many", "ranks": n, "wall_time_s": 1.0, "unknown_ranks": list(range(known, n))},
+               "locations": [{"rank": r, "thread": 0} for r in range(n)],
+               "metrics": {"visits": {"callpaths": {"main": own, "main/f": child}}, "time": {"callpaths": {"main": both, "main/f": child}}}}
     make(MAKE, content, "many.cubex")
     output([LATECOMER, "-q", "report", "-o", "many.html", "many.cubex"])
     page = Page("many.html")
     locations, reduced, rows = rows_of(page)
     data = page.json("0/profile.json")
-    metric = [m["name"] for m in data["metrics"]].index("visits")
     paths = {name_of(data["paths"], p): p for p in range(len(data["paths"]))}
     check(locations == n and reduced == 1, "reduced")
-    for path, kind, values in (("main", 1, own), ("main", 2, [a + b for a, b in zip(own, child)]), ("main/f", 1, child), ("main/f", 2, child)):
-        total, quantiles, largest = rows[metric, paths[path], kind]
-        ordered = sorted(values)
-        check(total == sum(values) and values[largest] == max(values), f"{path}: sum and largest")
-        check(all(abs(q - ordered[(n - 1) * k // 16]) <= max(values) / 32767 for k, q in enumerate(quantiles)), f"{path}: quantiles {quantiles}")
+    for name in ("visits", "time"):
+        metric = [m["name"] for m in data["metrics"]].index(name)
+        for path, kind, values in (("main", 1, own), ("main", 2, both), ("main/f", 1, child), ("main/f", 2, child)):
+            total, quantiles, largest = rows[metric, paths[path], kind]
+            ordered = sorted(values[:known])
+            check(total == sum(values) and values[largest] == max(values), f"{name} {path}: sum and largest")
+            check(all(abs(q - ordered[(known - 1) * k // 16]) <= max(values) / 32767 for k, q in enumerate(quantiles)), f"{name} {path}: quantiles {quantiles}")
+        sums = data["result"]["metrics"][name]["locations"]
+        check(sums[:known] == both[:known] and sums[known:] == [None] * n_unknown and data["result"]["metrics"][name]["total"] == sum(both), f"{name}: sums of locations")
 
 
 def main():
@@ -160,7 +166,8 @@ def main():
     check_trace("delay_late_sender_1")
     check(any(thread > 0 for _, thread in hybrid["locations"]), "threads of the hybrid trace")
 
-    check_many()
+    check_many(0)
+    check_many(20)
 
     # Several results: a table and a comparison, or why there is none.
     output([LATECOMER, "-q", "report", "-o", "two.html", f"{GOLDEN}/cubex/scorep-profile.cubex", f"{GOLDEN}/cubex/scalasca-trace.cubex"])
