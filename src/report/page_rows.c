@@ -27,10 +27,11 @@ struct packer {
     struct lc_view *view;
     struct lc_page_block *block;
     size_t n;              /* locations */
-    double *rows;          /* quantiles: [n_paths][n] of the metric at hand, with children */
+    double *rows;          /* quantiles: [n_paths][n] of the metric at hand, with children; not of
+                            * paths without, but for INCLUSIVE metrics */
     double *values;        /* of one row */
-    int16_t *steps;        /* [n] */
-    struct packed *leaves; /* [n_paths]: of a path without children both kinds are the same */
+    int16_t *steps, *near; /* [n]; those with the high bits of a quantile */
+    struct packed *packed; /* [n_paths]: of a path without children both kinds are the same */
 };
 
 /* The largest by size of those that are known; NAN if one of them is not finite. */
@@ -41,7 +42,7 @@ static double find_largest(const struct packer *p, const double *values) {
         for (; l + LANES <= p->n; l += LANES)
             for (size_t k = 0; k < LANES; k++) {
                 double size = fabs(values[l + k]);
-                largest[k] = size > largest[k] ? size : largest[k];
+                largest[k] = largest[k] > size ? largest[k] : size;
                 check[k] += values[l + k] * 0.0;
             }
     for (; l < p->n; l++)
@@ -153,11 +154,13 @@ static void find_quantiles(const struct packer *p, int16_t *quantiles) {
         }
     }
     memset(per_low, 0, (size_t)n_slots * sizeof per_low[0]);
+    size_t n_near = 0; /* few, and nobody can foretell which: hence without a branch */
     for (size_t l = 0; l < p->n; l++) {
-        int8_t at = slot[high_bits(p->steps[l])];
-        if (at >= 0)
-            per_low[at][low_bits(p->steps[l])]++;
+        p->near[n_near] = p->steps[l];
+        n_near += slot[high_bits(p->steps[l])] >= 0;
     }
+    for (size_t i = 0; i < n_near; i++)
+        per_low[slot[high_bits(p->near[i])]][low_bits(p->near[i])]++;
     size_t q = 0;
     for (int8_t k = 0; k < n_slots; k++)
         for (size_t low = 0, seen = before[k]; low < LOWS; low++)
@@ -190,46 +193,65 @@ static void put_packed(struct packer *p, const struct packed *packed) {
     lc_page_block_put(p->block, packed->quantiles, sizeof packed->quantiles);
 }
 
-/* The values of a path without its children, which are in p->rows. */
-static const double *exclusive_row(struct packer *p, const struct lc_metric *metric,
-                                   uint32_t path) {
+/* The values of a path without its children, of an INCLUSIVE metric. */
+static const double *exclusive_row(struct packer *p, uint32_t path) {
     const struct lc_merged_path *paths = p->view->paths;
-    const double *row = p->rows + path * p->n;
-    if (metric->kind != LC_METRIC_INCLUSIVE || paths[path].first_child == LC_NONE)
-        return row;
-    memcpy(p->values, row, p->n * sizeof *row);
+    memcpy(p->values, p->rows + path * p->n, p->n * sizeof *p->values);
     for (uint32_t c = paths[path].first_child; c != LC_NONE; c = paths[c].next_sibling)
         for (size_t l = 0; l < p->n; l++)
             p->values[l] -= p->rows[c * p->n + l];
     return p->values;
 }
 
-/* With children: of exclusive metrics they are added up here, parents come before children. */
-static enum lc_err put_metric_quantiles(struct packer *p, uint32_t metric) {
+/* Adds the values with children to those of the parent, or of the whole. */
+static void join_up(struct packer *p, const struct lc_metric *metric, uint32_t path,
+                    const double *row, double *sums) {
+    const uint32_t parent = p->view->paths[path].parent;
+    if (parent == LC_NONE)
+        lc_view_join_rows(metric, sums, row, p->n);
+    else if (metric->kind != LC_METRIC_INCLUSIVE)
+        lc_view_join_rows(metric, p->rows + parent * p->n, row, p->n);
+}
+
+/* Without children, as they are read. A parent comes before its children, so what is added to it
+ * here is not in its own values any more. Of INCLUSIVE metrics all rows must be there first. */
+static enum lc_err put_exclusive(struct packer *p, uint32_t metric, double *sums) {
     const struct lc_view *view = p->view;
     const struct lc_metric *m = &view->model->metrics[metric];
-    double *sums;
-    LC_TRY(lc_view_keep_location_sums(p->view, metric, &sums));
-    for (uint32_t path = 0; path < view->n_paths; path++)
+    const bool inclusive = m->kind == LC_METRIC_INCLUSIVE;
+    for (uint32_t path = 0; inclusive && path < view->n_paths; path++)
         LC_TRY(lc_view_row(p->view, metric, path, p->rows + path * p->n));
     for (uint32_t path = 0; path < view->n_paths; path++) {
-        struct packed *packed = &p->leaves[path];
+        struct packed *packed = &p->packed[path];
+        const bool leaf = view->paths[path].first_child == LC_NONE;
+        double *own = leaf ? p->values : p->rows + path * p->n;
         packed->head = (struct row_head){.metric = metric, .path = path, .kind = KIND_EXCLUSIVE};
-        pack(p, exclusive_row(p, m, path), packed);
+        if (!inclusive)
+            LC_TRY(lc_view_row(p->view, metric, path, own));
+        const double *row = inclusive ? exclusive_row(p, path) : own;
+        pack(p, row, packed);
         put_packed(p, packed);
+        if (leaf)
+            join_up(p, m, path, row, sums);
     }
-    for (size_t path = view->n_paths; path-- > 0;) {
-        const uint32_t parent = view->paths[path].parent;
+    return LC_OK;
+}
+
+static enum lc_err put_metric_quantiles(struct packer *p, uint32_t metric) {
+    const struct lc_view *view = p->view;
+    double *sums;
+    LC_TRY(lc_view_keep_location_sums(p->view, metric, &sums));
+    LC_TRY(put_exclusive(p, metric, sums));
+    for (uint32_t path = (uint32_t)view->n_paths; path-- > 0;) {
         const double *row = p->rows + path * p->n;
-        struct packed *packed = &p->leaves[path];
+        struct packed *packed = &p->packed[path];
+        const bool leaf = view->paths[path].first_child == LC_NONE;
         packed->head.kind = KIND_INCLUSIVE;
-        if (view->paths[path].first_child != LC_NONE)
+        if (!leaf)
             pack(p, row, packed);
         put_packed(p, packed);
-        if (parent == LC_NONE)
-            lc_view_join_rows(m, sums, row, p->n);
-        else if (m->kind != LC_METRIC_INCLUSIVE)
-            lc_view_join_rows(m, p->rows + parent * p->n, row, p->n);
+        if (!leaf)
+            join_up(p, &view->model->metrics[metric], path, row, sums);
     }
     return LC_OK;
 }
@@ -241,17 +263,20 @@ enum lc_err lc_page_rows(struct lc_view *view, struct lc_page_block *block) {
     enum lc_err err = lc_alloc(&p.values, p.n + 1, sizeof *p.values);
     if (err == LC_OK)
         err = lc_alloc(&p.steps, p.n + 1, sizeof *p.steps);
+    if (err == LC_OK)
+        err = lc_alloc(&p.near, p.n + 1, sizeof *p.near);
     if (err == LC_OK && reduced)
         err = lc_alloc(&p.rows, view->n_paths * p.n, sizeof *p.rows);
     if (err == LC_OK && reduced)
-        err = lc_alloc(&p.leaves, view->n_paths, sizeof *p.leaves);
+        err = lc_alloc(&p.packed, view->n_paths, sizeof *p.packed);
     lc_page_block_put(block, head, sizeof head);
     for (uint32_t m = 0; err == LC_OK && m < view->model->n_metrics; m++)
         if (view->model->metrics[m].kind != LC_METRIC_DERIVED)
             err = reduced ? put_metric_quantiles(&p, m) : put_metric(&p, m);
     free(p.values);
     free(p.steps);
+    free(p.near);
     free(p.rows);
-    free(p.leaves);
+    free(p.packed);
     return err;
 }
