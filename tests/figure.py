@@ -11,6 +11,11 @@ def count(name, right, of, unit="cases"):
     figure(name, f"{right}/{of}", unit)
 
 
+def tally(name, right, of):
+    """Of cases that further calls add to: nightly/nightly.py notes them, and adds up those of all slices."""
+    print(f"tally {name} {right}/{of}", flush=True)
+
+
 def most_allowed(of, share, chance=1e-3):
     """How many of `of` cases may be wrong where each is with the probability `share`: more are with the probability `chance` at most."""
     rest, k = 1.0, -1

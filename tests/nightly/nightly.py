@@ -13,6 +13,7 @@ A number that was run once is repeated by --seed NUMBER --minutes 1, which adds 
 the slice cuts off is the first of the next one; only if it had all of 60 minutes it has failed. Exit status: 1 if something failed."""
 import argparse
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -70,17 +71,23 @@ def next_number(part):
     return max((int(line["last"]) + 1 for line in lines_of(part)), default=0)
 
 
+def told(right, of):
+    return f"{right}/{of}" if of else str(right)
+
+
 def sums():
     """Lines that say what the slices of the table come to."""
     for part in parts.PARTS:
-        lines, cases = lines_of(part), Counter()
+        lines, right, of = lines_of(part), Counter(), Counter()
         for line in lines:
             for word in line["cases passed"].split() if line["cases passed"] != "-" else ():
                 kind, _, number = word.rpartition("=")
-                cases[kind] += int(number)
+                passed, _, tried = number.partition("/")
+                right[kind] += int(passed)
+                of[kind] += int(tried or 0)
         passed, failed, minutes = (sum(int(line[column]) for line in lines) for column in ("passed", "failed", "minutes"))
         yield f"{part}: {len(lines)} slices, {minutes} minutes, {passed} passed, {failed} failed"
-        yield from (f"  {number:8} {kind}" for kind, number in sorted(cases.items()))
+        yield from (f"  {told(right[kind], of[kind]):>8} {kind}" for kind in sorted(right))
 
 
 def shown(item):
@@ -97,6 +104,7 @@ class Slice:
         self.first, self.next, self.passed, self.skipped, self.failed = number, number, 0, 0, []
         self.in_vain = 0  # skipped one after the other
         self.cases, self.version = Counter(), version()  # that of the beginning: what is committed meanwhile is not what runs
+        self.right, self.of = Counter(), Counter()  # of tally lines (tests/figure.py)
 
     def minutes(self):
         return (time.monotonic() - self.begin) / 60
@@ -126,6 +134,9 @@ class Slice:
             print(f"#{self.next} {item.name}: cut off after {seconds:.0f} s, the next slice begins with it")
             return False
         number, self.next = self.next, self.next + 1
+        for name, right, of in re.findall(r"^tally (\S+) (\d+)/(\d+)$", output, re.M):
+            self.right[f"{item.kind}:{name}"] += int(right)
+            self.of[f"{item.kind}:{name}"] += int(of)
         self.in_vain = self.in_vain + 1 if status == SKIPPED else 0
         if status == 0:
             self.passed += 1
@@ -151,7 +162,8 @@ class Slice:
         """A line of the table, unless these numbers were run before."""
         if self.next == self.first or self.first < next_number(self.part):
             return
-        cases = " ".join(f"{kind.replace(' ', '')}={number}" for kind, number in sorted(self.cases.items()) if number) or "-"
+        words = {kind: str(number) for kind, number in self.cases.items() if number} | {kind: told(self.right[kind], of) for kind, of in self.of.items() if of}
+        cases = " ".join(f"{kind.replace(' ', '')}={number}" for kind, number in sorted(words.items())) or "-"
         names = " ".join(item.name.replace(" ", "_") for _, item in self.failed) or "-"
         fields = [self.part, self.version, self.first, self.next - 1, round(self.minutes()), self.passed, len(self.failed), names, cases]
         new = not TABLE.exists()

@@ -151,22 +151,33 @@ def claims(tests):
             for name in (f"analysis.estimates_of_programs.{flavour}" for flavour in BOTH) if name in tests["release"].commands]
 
 
+PAIRS = 5  # of a turn: a slice of few minutes has some, of both MPIs
+
+
 def pairs(tests):
     kinds = []
     for flavour in BOTH:
         command = tests["release"].commands[f"bench.equals.{flavour}"]
-        latecomer, place = command[2], 4  # python, equals.py, LATECOMER, FLAVOUR, SCRATCH_DIR, EFFECTS
+        place = 4  # python, equals.py, LATECOMER, FLAVOUR, SCRATCH_DIR, EFFECTS
 
-        def equals(turn, command=command, place=place, flavour=flavour):
-            scratch = str(SCRATCH.absolute() / f"equals-{flavour}")  # of all turns: 20 pairs tell little of 5 %
-            return Item(f"bench.equals.{flavour}:{turn}", [*command[:place], scratch, *command[place + 1:], "20", "go-on", "judge"], resumes=True,
-                        kind=f"bench.equals.{flavour}", cases=20)
+        def equals(turn, command=command, flavour=flavour):
+            scratch = str(SCRATCH.absolute() / f"equals-{flavour}")  # of all turns: few pairs tell little of 5 %
+            return Item(f"bench.equals.{flavour}:{turn}", [*command[:place], scratch, *command[place + 1:], str(PAIRS), "go-on", "judge", "alike"], resumes=True,
+                        kind=f"bench.equals.{flavour}", cases=PAIRS)
+        kinds.append(equals)
+    return kinds
+
+
+def runs(tests):
+    kinds = []
+    for flavour in BOTH:
+        latecomer = tests["release"].commands[f"bench.equals.{flavour}"][2]
 
         def compared(turn, latecomer=latecomer, flavour=flavour):
             program = f"build/release/bin/latecomer-demo-{flavour}"
             return Item(f"compare.equal_runs.{flavour}:{turn}", ["/usr/bin/python3", str(HERE / "equal_runs.py"), latecomer, flavour, program, "20", str(SCRATCH.absolute() / f"equal_runs-{flavour}.tsv")],
                         kind=f"compare.equal_runs.{flavour}", cases=20)
-        kinds += [compared, equals]
+        kinds.append(compared)
     return kinds
 
 
@@ -184,7 +195,8 @@ PARTS = {
     "sanitizers": Part((("asan", "all"), ("tsan", "all")), sanitizers),
     "long": Part((("release", "all"),), long),
     "claims": Part((("release", "all"),), claims),
-    "pairs": Part((("release", "all"),), pairs),
+    "pairs": Part((("release", "latecomer-cli", *(f"bench-effects-{flavour}" for flavour in BOTH)),), pairs),
+    "runs": Part((("release", "all"),), runs),
     "distributions": Part((), distributions),
 }
 

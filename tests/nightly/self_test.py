@@ -82,6 +82,18 @@ class Slices(unittest.TestCase):
         self.assertEqual(list(nightly.sums()), ["made: 2 slices, 0 minutes, 4 passed, 2 failed", "        20 fine(asan)", "        20 good",
                                                 "other: 0 slices, 0 minutes, 0 passed, 0 failed"])
 
+    def test_tallies(self):
+        """What items tell of their cases is added up, also of an item that failed."""
+        nightly.parts.PARTS = {"made": None}
+
+        def last(turn):
+            self.piece.end = time.monotonic()
+            return Item(f"last:{turn}", sh("exit 77"))
+        kinds = [kind("pairs", sh("echo tally own 4/5; echo tally own 1/2; echo tally other 0/0")), kind("pairs", sh("echo tally own 3/6; exit 1")), last]
+        for number in (0, 3):
+            self.go(kinds, number)
+        self.assertEqual(list(nightly.sums()), ["made: 2 slices, 0 minutes, 2 passed, 2 failed", "        20 pairs", "     16/26 pairs:own"])
+
     def test_what_resumes_does_not_fail(self):
         piece = self.go([self.endless("pairs", resumes=True)], 0)
         self.assertEqual((piece.failed, piece.next), ([], 0))

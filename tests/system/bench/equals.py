@@ -1,14 +1,16 @@
 """Verdicts of latecomer bench compare on real launches (figures): how many pairs of equals are told to be the same, and how often an operation that takes
 5 % longer, has another tail or a second mode is named so.
 
-equals.py LATECOMER FLAVOUR SCRATCH_DIR EFFECTS_LIBRARY [PAIRS [go-on] [judge]]
+equals.py LATECOMER FLAVOUR SCRATCH_DIR EFFECTS_LIBRARY [PAIRS [go-on] [judge] [alike]]
 
-A pair is six launches, three on each side, in turn. Each launch measures MPI_Allreduce of several sizes: without and with the effects of the library,
-and MPI's own without it. What became of each pair stands in SCRATCH_DIR/verdicts, a line each; launches are removed.
+A pair is six launches by `latecomer bench sweep`, three on each side: in each of three rounds one of A and one of B, in random order. Each launch measures
+MPI_Allreduce of several sizes: without and with the effects of the library, and MPI's own without it. Whether the sweep itself ranks equals is told, too. What
+became of each pair stands in SCRATCH_DIR/verdicts, a line each; launches are removed.
 
-go-on: so many pairs more than that file has; the last 200 are counted. judge: exit status 1 where more pairs of equals are told to differ than 5 % of them,
-but for what chance does once in 1,000 calls, or where more than a tenth is not comparable: launches that other work keeps from 30 repetitions without outliers. These
-are no alarms and count as no pairs; if there were many, the others would be those of the quiet moments only. Of each alarm the launches' medians are printed."""
+go-on: so many pairs more than that file has; the last 200 are counted, and tally lines tell of those of this call. alike: only equals, which takes half the time.
+judge: exit status 1 where more pairs of equals are told to differ than 5 % of them, but for what chance does once in 1,000 calls, or where more than a tenth is
+not comparable: launches that other work keeps from 30 repetitions without outliers. These are no alarms and count as no pairs; if there were many, the others
+would be those of the quiet moments only. Of each alarm the launches' medians are printed."""
 import json
 import os
 import shutil
@@ -17,7 +19,7 @@ import sys
 from collections import Counter
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-from figure import count, most_allowed  # noqa: E402
+from figure import count, most_allowed, tally  # noqa: E402
 from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, SCRATCH, EFFECTS = sys.argv[1:5]
@@ -25,7 +27,7 @@ PAIRS = int(sys.argv[5]) if len(sys.argv) > 5 else 200
 COUNTED, EACH = 200, 3
 PLAIN, SHIFT, TAIL, MODE, OWN, LARGE = 8, 16, 24, 32, 40, 65536
 SAME, NONE, BUSY = "same", "not comparable", "fewer than 30 repetitions"
-LEVEL, MOST_LEFT_OUT, EQUALS = 0.05, 0.1, ("equal", "own", "own_one_launch", "own_64KiB")
+LEVEL, MOST_LEFT_OUT, EQUALS = 0.05, 0.1, ("equal", "own", "own_one_launch", "own_64KiB", "ranked", "ranked_64KiB")
 BLOCKS = "own_blocks"  # MPI's own, first A, then B: no figure, but how much the machine changes meanwhile
 NAMED = {SHIFT: ("shifted", "shifted"), TAIL: ("tail", "tail differs"), MODE: ("modes", "modes differ")}  # figure, verdict
 VERDICTS = f"{SCRATCH}/verdicts"
@@ -35,19 +37,27 @@ def file_of(launch, size):
     return f"{SCRATCH}/{launch}/MPI_Allreduce-{size}.fingerprint.json"
 
 
-def measure(launch):
-    sizes = ",".join(map(str, (PLAIN, SHIFT, TAIL, MODE, OWN, LARGE)))
-    done = subprocess.run([LATECOMER, "-q", "bench", "MPI_Allreduce", "--bytes", sizes, "--reps", "300", "--counters", "none", "-n", "2", "--mpi", FLAVOUR,
-                           "-o", f"{SCRATCH}/{launch}"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=patience(100), check=False,
-                          env=dict(os.environ, LD_PRELOAD=EFFECTS))
+def measure(number, sizes):
+    """The launches of a pair, by side, and the verdicts of the sweep: "same" where either may be the first."""
+    folder = f"{SCRATCH}/{number}"
+    shutil.rmtree(folder, ignore_errors=True)  # of a call that was cut off
+    done = subprocess.run([LATECOMER, "-q", "bench", "sweep", "MPI_Allreduce", "--vary", "EQUALS_SIDE=a,b", "--rounds", str(EACH), "--seed", str(number),
+                           "--bytes", ",".join(map(str, sizes)), "--reps", "300", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "-o", folder],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=patience(500), check=False, env=dict(os.environ, LD_PRELOAD=EFFECTS))
     if done.returncode != 0:
-        raise SystemExit(f"launch {launch}: exit {done.returncode}: {done.stderr}")
-    for size in NAMED:  # what an effect is compared with has another size
-        with open(file_of(launch, size), encoding="utf-8") as file:
-            result = json.load(file)
-        result["bytes"] = PLAIN
-        with open(file_of(launch, size), "w", encoding="utf-8") as file:
-            json.dump(result, file)
+        raise SystemExit(f"pair {number}: exit {done.returncode}: {done.stderr}")
+    with open(f"{folder}/sweep.json", encoding="utf-8") as file:
+        jobs = json.load(file)["jobs"]
+    ranked = {job["bytes"]: SAME if all(v["places"] == [1, 2] for v in job["variants"]) else "ranked" for job in jobs}
+    sides = [[f"{number}/round-{n}-variant-{v}" for n in range(1, EACH + 1)] for v in (1, 2)]
+    for launch in sum(sides, []):
+        for size in set(sizes) & set(NAMED):  # what an effect is compared with has another size
+            with open(file_of(launch, size), encoding="utf-8") as file:
+                result = json.load(file)
+            result["bytes"] = PLAIN
+            with open(file_of(launch, size), "w", encoding="utf-8") as file:
+                json.dump(result, file)
+    return sides, ranked
 
 
 def median(launch, size):
@@ -69,19 +79,17 @@ def compare(what, before, after, size_before, size_after):
     return pair["verdict"]
 
 
-def measured_pair(number):
+def measured_pair(number, alike):
     """The verdict of each comparison of six new launches."""
-    launches = [f"{number}-{launch}" for launch in range(2 * EACH)]
-    for launch in launches:
-        shutil.rmtree(f"{SCRATCH}/{launch}", ignore_errors=True)  # of a call that was cut off
-        measure(launch)
-    turns, one, blocks = (launches[::2], launches[1::2]), (launches[:1], launches[1:2]), (launches[:EACH], launches[EACH:])
-    verdicts = {what: compare(what, *sides, a, b) for what, a, b, sides in (
-        ("equal", PLAIN, PLAIN, turns), ("own", OWN, OWN, turns), (BLOCKS, OWN, OWN, blocks), ("own_one_launch", OWN, OWN, one), ("own_64KiB", LARGE, LARGE, turns),
-        *((name, PLAIN, size, turns) for size, (name, _) in NAMED.items()))}
-    for launch in launches:
-        shutil.rmtree(f"{SCRATCH}/{launch}")
-    return verdicts
+    named = {} if alike else NAMED
+    sides, ranked = measure(number, (PLAIN, *named, OWN, LARGE))
+    in_time = sorted(sum(sides, []), key=lambda launch: os.stat(file_of(launch, OWN)).st_mtime)
+    one, blocks = [side[:1] for side in sides], (in_time[:EACH], in_time[EACH:])
+    verdicts = {what: compare(what, *two, a, b) for what, a, b, two in (
+        ("equal", PLAIN, PLAIN, sides), ("own", OWN, OWN, sides), (BLOCKS, OWN, OWN, blocks), ("own_one_launch", OWN, OWN, one), ("own_64KiB", LARGE, LARGE, sides),
+        *((name, PLAIN, size, sides) for size, (name, _) in named.items()))}
+    shutil.rmtree(f"{SCRATCH}/{number}")
+    return {**verdicts, "ranked": ranked[OWN], "ranked_64KiB": ranked[LARGE]}
 
 
 def kept():
@@ -91,10 +99,14 @@ def kept():
         return [json.loads(line) for line in file]
 
 
+def right_of(what, counts):
+    return counts[dict(NAMED.values()).get(what, SAME)]
+
+
 def judged(what, counts, pairs):
     """What is wrong with so many verdicts of each kind; prints the figure."""
     compared = pairs - counts[NONE]
-    right = counts[dict(NAMED.values()).get(what, SAME)]
+    right = right_of(what, counts)
     print(f"{what}: {dict(counts)}")
     if what == BLOCKS:
         return []
@@ -107,17 +119,30 @@ def judged(what, counts, pairs):
     return wrong
 
 
+def counts_of(pairs):
+    return {what: Counter(verdicts[what] for verdicts in pairs) for what in pairs[0]}
+
+
+def tell(pairs):
+    """Of the pairs of this call: those that were comparable, and which of these had the right verdict."""
+    for what, counts in counts_of(pairs).items():
+        tally(what, right_of(what, counts), len(pairs) - counts[NONE])
+    tally("comparable", sum(verdict != NONE for verdicts in pairs for verdict in verdicts.values()), sum(map(len, pairs)))
+
+
 def main():
     if "go-on" not in sys.argv:
         shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH, exist_ok=True)
     before = len(kept())
     for number in range(before, before + PAIRS):
-        verdicts = measured_pair(number)
+        verdicts = measured_pair(number, "alike" in sys.argv)
         with open(VERDICTS, "a", encoding="utf-8") as file:
             file.write(json.dumps(verdicts) + "\n")
+    if "go-on" in sys.argv:
+        tell(kept()[before:])
     pairs = kept()[-COUNTED:]
-    wrong = [line for what in pairs[0] for line in judged(what, Counter(verdicts[what] for verdicts in pairs), len(pairs))]
+    wrong = [line for what, counts in counts_of(pairs).items() for line in judged(what, counts, len(pairs))]
     for line in wrong:
         print(line)
     return wrong != [] and "judge" in sys.argv
