@@ -75,14 +75,20 @@ def differences(program, result, nodes):
             yield f"{name}: {count}"
 
 
-def main():
-    libraries, compiler, mpicc = Path(sys.argv[3]).absolute(), *sys.argv[4:6]
+def compile_program(libraries, compiler, mpicc):
+    """The program that takes such words: ./program."""
     places = [word for path in (libraries / "gomp", libraries) for word in (f"-L{path}", f"-Wl,-rpath,{path}")]
-    source, found, n = Path(__file__).absolute().with_suffix(".c"), 0, 0
+    source = Path(__file__).absolute().with_suffix(".c")
+    subprocess.run([mpicc, "-O1", "-g", "-Wall", "-fopenmp", "-c", source, "-o", "program.o"], check=True)
+    subprocess.run([compiler, "-o", "program", "program.o", *places, "-lgomp", "-lsim", "-lmpich"], check=True)
+
+
+def main():
+    found, n = 0, 0
+    libraries = Path(sys.argv[3]).absolute()
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
-        subprocess.run([mpicc, "-O1", "-g", "-Wall", "-fopenmp", "-c", source, "-o", "program.o"], check=True)
-        subprocess.run([compiler, "-o", "program", "program.o", *places, "-lgomp", "-lsim", "-lmpich"], check=True)
+        compile_program(libraries, *sys.argv[4:6])
         for seed in range(int(sys.argv[6]), int(sys.argv[7]) + 1):
             for nodes in (1, RANKS):
                 n += 1
