@@ -15,6 +15,7 @@
 #ifndef SIM_H
 #define SIM_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,6 +108,7 @@ struct sim_endpoint {
 struct sim_segment {
     struct sim_model model;
     pid_t launcher;
+    cpu_set_t cpus;            /* that the launcher may use: all tasks are bound to one of them */
     _Atomic uint64_t switches; /* changes whenever something happens: for the watchdog */
     _Atomic int holder;        /* index of the task that has the turn; -1: nobody */
     int n_tasks;

@@ -190,6 +190,18 @@ int sched_yield(void) {
     return 0;
 }
 
+/* As it would be had sim-mpirun not bound all tasks to one processor. */
+int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *cpus) {
+    sim_attach();
+    if (sim == NULL || CPU_COUNT(&sim->cpus) == 0 || bytes < sizeof *cpus) {
+        long got = syscall(SYS_sched_getaffinity, pid, bytes, cpus);
+        return got < 0 ? -1 : 0;
+    }
+    memset(cpus, 0, bytes);
+    *cpus = sim->cpus;
+    return 0;
+}
+
 /* What the program asks for as work: time on the processor. */
 void sim_work(uint64_t ns);
 void sim_work(uint64_t ns) {
