@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Names that tables, terminals and JSON cannot take as they are, through profile, trace and analysis: columns stay, terminals see
-escapes, JSON is valid, long names are cut in the middle.
+escapes, JSON is valid, long names are cut in the middle. In virtual time where that can be had.
 Usage: hostile_names.py LATECOMER FLAVOUR PROGRAM SCRATCH_DIR"""
 import json
 import os
@@ -12,6 +12,9 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs"))
+from launch import virtual_time  # noqa: E402
 
 LATECOMER, FLAVOUR, PROGRAM, SCRATCH = sys.argv[1:5]
 LONG = "begin" + 4992 * "x" + "end"
@@ -59,7 +62,8 @@ def check_tables(directory):
     """The members of the profile: every row has as many cells as the first one, and is about names that the profile has."""
     cubex = os.path.join(directory, "profile.cubex")
     data = open(cubex, "rb").read()
-    known = set(json.loads(run(LATECOMER, "show", "--json", directory))["metrics"]["time"]["callpaths"])
+    metrics = json.loads(run(LATECOMER, "show", "--json", directory))["metrics"]
+    known = set(metrics["time"]["callpaths"]) | set(metrics["visits"]["callpaths"])
     unescape = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
     for name in "blame.tsv", "critical_path.tsv", "size_classes.tsv":
         member = subprocess.run(["tar", "-xOf", cubex, name], capture_output=True, check=True).stdout.decode("utf-8")
@@ -85,7 +89,8 @@ def main():
     os.makedirs(SCRATCH)
     directory = os.path.join(SCRATCH, "r")
     odd = os.fsencode("arg\x1b[2J") + b"\xff\n"
-    run(*mpirun(FLAVOUR, 2), LATECOMER, "run", "--trace", "-o", directory, "--", PROGRAM, odd)
+    virtual = virtual_time() if "LC_VIRTUAL_TIME" in os.environ else {}
+    run(*mpirun(FLAVOUR, 2), LATECOMER, "run", "--trace", "-o", directory, "--", PROGRAM, odd, env={**os.environ, **virtual})
     run(LATECOMER, "analyze", directory)
     check_tables(directory)
     for analysis in [], ["--analysis"]:
@@ -96,6 +101,7 @@ def main():
         for name in NAMES:
             values = [v for path, v in late.items() if f"/{component(name)}/MPI_Recv" in path]
             check(len(values) == 1 and values[0][0] > 0.005 and values[0][1] == 0, f"{analysis} {name[:60]!r}: waits {values} in {sorted(late)}")
+            check(not virtual or abs(values[0][0] - 0.1) < 1e-5, f"{analysis} {name[:60]!r}: waits {values[0][0]} s, not 0.1")
         text = run(LATECOMER, "show", "--only", "all", *analysis, directory)
         check_text(text, f"show {analysis}", [name for name in SHOWN if name])
         check("rank tab" not in text, "columns of a table moved")

@@ -1,8 +1,9 @@
 """Runs of several programs (MPMD): which rank ran which, and call paths of equal names of different programs stay apart. several_programs.py LATECOMER FLAVOUR
 
 `mesh` is rank 0, `particles` are ranks 1 and 2; the same source, so that all call paths have the same names. Then copies of one file in two folders:
-one program. What the profile and the analysis of the trace say is compared with what the programs print."""
+one program. What the profile and the analysis of the trace say is compared with what the programs print. In virtual time where that can be had."""
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def visits(result):
 
 
 def run(first, others):
-    with launch.Workspace(FLAVOUR, LATECOMER) as ws:
+    with launch.Workspace(FLAVOUR, LATECOMER, virtual="LC_VIRTUAL_TIME" in os.environ) as ws:
         binaries = []
         for program in (first, others):
             binary = ws.root / program
