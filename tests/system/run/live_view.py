@@ -27,10 +27,11 @@ def check(condition, text):
         raise AssertionError(text)
 
 
-def start(flavour, rounds):
-    for path in ("result", "started"):
+def start(flavour, *enough):
+    """enough: a file; when it is made, the program ends."""
+    for path in ("result", "started", *enough):
         shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) else os.path.exists(path) and os.unlink(path)
-    process = subprocess.Popen([LATECOMER, "run", "-q", "-n", "2", "-o", "result", PROGRAMS[flavour], str(LATE), str(rounds)],
+    process = subprocess.Popen([LATECOMER, "run", "-q", "-n", "2", "-o", "result", PROGRAMS[flavour], str(LATE), "100000", *enough],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     end = time.time() + patience(30)
     while not os.path.exists("started"):
@@ -88,11 +89,15 @@ def test_terminal():
 
 def test_end(flavour):
     """It ends with the run, and says so."""
-    process = start(flavour, 60)
-    done = top("result")
-    process.wait(timeout=patience(60))
-    check(done.returncode == 0, str(done))
-    check("the run has ended: see it with `latecomer show result`" in done.stderr, done.stderr)
+    process = start(flavour, "enough")
+    with subprocess.Popen([LATECOMER, "top", "result"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL) as watching:
+        first = watching.stdout.readline()  # it watches
+        with open("enough", "w", encoding="ascii"):
+            pass
+        _, errors = watching.communicate(timeout=patience(60))
+    check(process.wait(timeout=patience(60)) == 0, f"the program: {process.returncode}")
+    check(first == "result\n" and watching.returncode == 0, f"{first!r}, {watching.returncode}: {errors}")
+    check("the run has ended: see it with `latecomer show result`" in errors, errors)
     done = top("--once", "result")
     check(done.returncode == 1 and "the run here has ended" in done.stderr, str(done))
     done = top("--once")
@@ -103,7 +108,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         for flavour in PROGRAMS:
-            process = start(flavour, 100000)
+            process = start(flavour)
             try:
                 test_json()
                 test_text()
