@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 """The long tests, in slices: `./latecomer.sh nightly PART [--minutes M] [--seed S]` builds what the part needs and calls this.
 
-nightly.py PART [--minutes M] [--seed S]   items of the part (parts.py) one after the other until M minutes are over (60 at most), from where the
-                                           last slice of tests/nightly.tsv ended, or from number S; adds a line to that file
+nightly.py PART [--minutes M] [--seed S] [--only WORD]
+                                           items of the part (parts.py) one after the other until M minutes are over (60 at most), from where the
+                                           last slice of tests/nightly.tsv ended, or from number S; adds a line to that file;
+                                           with --only those with this word in their names: the others are passed over
 nightly.py --list [PART]                   the parts; what the next turn of a part would run, with the commands
 nightly.py --sums                          what all slices together have tried, by part, and how many seeds, pairs or mutations of each kind passed
 nightly.py --check BUILD_DIR               every part can name its items from the tests of this build; runs nothing
@@ -99,8 +101,8 @@ def item_of(kinds, number):
 
 
 class Slice:
-    def __init__(self, part, minutes, number):
-        self.part, self.begin, self.end, self.longest = part, time.monotonic(), time.monotonic() + 60 * minutes, minutes == MOST_MINUTES
+    def __init__(self, part, minutes, number, only=""):
+        self.only, self.part, self.begin, self.end, self.longest = only, part, time.monotonic(), time.monotonic() + 60 * minutes, minutes == MOST_MINUTES
         self.first, self.next, self.passed, self.skipped, self.failed = number, number, 0, 0, []
         self.in_vain = 0  # skipped one after the other
         self.cases, self.version = Counter(), version()  # that of the beginning: what is committed meanwhile is not what runs
@@ -155,12 +157,16 @@ class Slice:
         return status is not None
 
     def go(self, kinds, preexec=None):
-        while time.monotonic() < self.end and self.in_vain < len(kinds) and self.take(item_of(kinds, self.next), preexec):
-            pass
+        while time.monotonic() < self.end and self.in_vain < len(kinds):
+            item = item_of(kinds, self.next)
+            if self.only not in item.name:
+                self.next += 1
+            elif not self.take(item, preexec):
+                break
 
     def note(self):
         """A line of the table, unless these numbers were run before."""
-        if self.next == self.first or self.first < next_number(self.part):
+        if self.passed + self.skipped + len(self.failed) == 0 or self.first < next_number(self.part):
             return
         words = {kind: str(number) for kind, number in self.cases.items() if number} | {kind: told(self.right[kind], of) for kind, of in self.of.items() if of}
         cases = " ".join(f"{kind.replace(' ', '')}={number}" for kind, number in sorted(words.items())) or "-"
@@ -179,15 +185,17 @@ class Slice:
         print(f"{self.passed} passed, {len(self.failed)} failed", flush=True)
 
 
-def run_slice(part, minutes, number):
+def run_slice(part, minutes, number, only):
     def stop(signo, _):
         raise Ended(signal.Signals(signo).name)
 
     for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(name, stop)
     kinds = parts.kinds_of(part)
+    if not any(only in kind(0).name for kind in kinds):
+        raise SystemExit(f"--only {only}: no item of {part} has this word in its name: see --list {part}")
     parts.SCRATCH.mkdir(parents=True, exist_ok=True)
-    piece = Slice(part, minutes, number)
+    piece = Slice(part, minutes, number, only)
     print(f"{part}: from number {number}, {len(kinds)} kinds of items, {minutes} minutes, version {piece.version}", flush=True)
     try:
         if parts.PARTS[part].loaded:
@@ -226,6 +234,7 @@ def main():
     parser.add_argument("part", nargs="?", choices=list(parts.PARTS), metavar="PART")
     parser.add_argument("--minutes", type=float, default=MOST_MINUTES)
     parser.add_argument("--seed", type=int, metavar="S")
+    parser.add_argument("--only", metavar="WORD", default="")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--sums", action="store_true")
     parser.add_argument("--builds", action="store_true")
@@ -258,7 +267,7 @@ def main():
             item = item_of(kinds, n)
             print(f"#{n} {item.name}: {shown(item)}")
         return 0
-    return run_slice(args.part, args.minutes, number)
+    return run_slice(args.part, args.minutes, number, args.only)
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ class Slices(unittest.TestCase):
     def tearDown(self):
         self.folder.cleanup()
 
-    def go(self, kinds, number):
-        self.piece = nightly.Slice("made", 60, number)
+    def go(self, kinds, number, only=""):
+        self.piece = nightly.Slice("made", 60, number, only)
         self.piece.go(kinds)
         self.piece.note()
         return self.piece
@@ -93,6 +93,13 @@ class Slices(unittest.TestCase):
         for number in (0, 3):
             self.go(kinds, number)
         self.assertEqual(list(nightly.sums()), ["made: 2 slices, 0 minutes, 2 passed, 2 failed", "        20 pairs", "     16/26 pairs:own"])
+
+    def test_only(self):
+        def last(turn):
+            self.piece.end = time.monotonic()
+            return Item(f"odd-last:{turn}", sh("exit 77"))
+        piece = self.go([kind("even", sh("exit 1")), kind("odd", sh("exit 0")), kind("even-too", sh("exit 1")), last], 0, "odd")
+        self.assertEqual((piece.passed, piece.failed, piece.skipped, piece.next), (1, [], 1, 4))
 
     def test_what_resumes_does_not_fail(self):
         piece = self.go([self.endless("pairs", resumes=True)], 0)
