@@ -68,11 +68,11 @@ struct lc_state_header {
     uint64_t begin_realtime_ns;
     uint64_t base_ticks, base_ns; /* the same instant on both clocks */
     uint32_t tsc;                 /* ticks are the processor's counter */
-    uint32_t unused_parent;
-    uint64_t capacity;      /* bytes of the mapping, without what is reserved at its end */
-    _Atomic uint64_t used;  /* bytes handed out from the pool of row chunks */
-    _Atomic uint64_t lost;  /* calls that could not be booked for lack of memory */
-    _Atomic uint64_t waits; /* offset of the newest struct lc_state_wait, 0: none */
+    _Atomic uint32_t has_file;    /* the parent has the program's file open */
+    uint64_t capacity;            /* bytes of the mapping, without what is reserved at its end */
+    _Atomic uint64_t used;        /* bytes handed out from the pool of row chunks */
+    _Atomic uint64_t lost;        /* calls that could not be booked for lack of memory */
+    _Atomic uint64_t waits;       /* offset of the newest struct lc_state_wait, 0: none */
     _Atomic uint64_t costs; /* offset of struct lc_state_costs; 0: none, or in waits already */
     struct lc_state_table modules, names, nodes, threads, peers, text;
     char host[64];

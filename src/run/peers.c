@@ -100,6 +100,7 @@ void lc_peers_map(struct lc_run *run) {
         peers->own++;
     for (size_t i = 0; i < peers->n_states; i++)
         keep_program_file(peers->states[i].header);
+    atomic_store(&own.header->has_file, 1);
     lc_run_follow(run);
 }
 

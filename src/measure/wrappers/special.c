@@ -33,6 +33,14 @@ static bool notify_parent(char what) {
     return ok;
 }
 
+/* Scripts remove the copy of a program that they ran: its parent, which finds names in that file,
+ * must have opened it before the program ends. By now it has, unless it got no processor. */
+static void wait_until_file_is_open(void) {
+    enum { NAP_NS = 1000000, NAPS = 5000 };
+    for (int i = 0; i < NAPS && atomic_load(&lc_core.state->has_file) == 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+}
+
 /* The handle that MPI gives to all sends that are complete at once: it stands for no request of its
  * own, and several threads may hold it at one time. MPICH's has no name; two sends to MPI_PROC_NULL
  * reveal it. */
@@ -169,8 +177,9 @@ void lc_job_end(struct lc_call *call) {
     lc_parts_write();
     lc_mode_change(LC_MODE_LIVE | LC_MODE_ON | LC_MODE_CLOCKS | LC_MODE_TRACE, 0);
     lc_core.finalized = true;
-    if (lc_core.rank == 0 && lc_core.agreed)
-        notify_parent('f'); /* the result is whole, whatever MPI_Finalize does now */
+    if (lc_core.rank == 0 && lc_core.agreed &&
+        notify_parent('f')) /* the result is whole, whatever MPI_Finalize does now */
+        wait_until_file_is_open();
 }
 
 int lc_wrap_finalize(uint32_t fn, void *frame, void *ra) {

@@ -50,6 +50,9 @@ def rows(ws):
     before, after = f"LD_PRELOAD={layer}:$LD_PRELOAD", f"LD_PRELOAD=$LD_PRELOAD:{layer}"
     by_name_after = f"LD_PRELOAD=$LD_PRELOAD:{by_name}"
     copy_and_remove = 'place=$(mktemp -d) && cp "$1" "$place/solver" && "$place/solver"; status=$?; rm -rf "$place"; exit $status'
+    # not in the bare run, where that is the launcher
+    stop_parent = ('if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] && [ "$(cat /proc/$PPID/comm)" = latecomer ]; then kill -STOP $PPID; '
+                   '(sleep 2; kill -CONT $PPID) & fi; ')
     return {
         "a helper of the program asks for the version": ([program, "helper"], ()),
         "a script asks for the version first": ([script(ws.root / "asks", f"{program} version && exec {program}")], ()),
@@ -59,6 +62,7 @@ def rows(ws):
         "the dynamic linker": ([LOADER, program], ()),
         "the dynamic linker in a script": ([script(ws.root / "loads", f"exec {LOADER} --argv0 solver {program}")], ()),
         "a copy that is removed afterwards": ([script(ws.root / "copies", copy_and_remove), program], ()),
+        "a copy that is removed while the parent of rank 0 sleeps": ([script(ws.root / "sleeps", stop_parent + copy_and_remove), program], ()),
         "its file is removed": ([program + ".gone", f"file={program}.gone"], ()),
         "PMPI: a preloaded layer": ([program], (), ["env", f"LD_PRELOAD={layer}"]),
         "PMPI: a layer preloaded before the tool": (["sh", "-c", f"{before} exec {program}"], ()),
