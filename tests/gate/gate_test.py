@@ -160,7 +160,7 @@ class Verdicts(Gate):
         self.assertRegex(printed, r"(?m)^skipped out: .*no such machine here")
 
     def test_time_is_up_for_a_test(self):
-        self.build("release", ("hangs", "exact", "echo begun; exec sleep 600", "TIMEOUT 1"))
+        self.build("release", ("hangs", "exact", "echo begun; exec sleep 600", "TIMEOUT 3"))
         status, printed = self.run_gate("release")
         self.assertEqual((status, printed.splitlines()[-1]), (1, "0 passed, 1 failed"))
         self.assertRegex(printed, r"(?m)^  \| begun$")

@@ -28,12 +28,10 @@ static void end_with_5(int signo) {
 }
 
 static pid_t new_process(void) {
+    signal(SIGUSR1, end_with_5); /* before it is there: it may get the signal before it runs */
     pid_t pid = fork();
-    if (pid == 0) {
-        signal(SIGUSR1, end_with_5);
-        for (;;)
-            pause();
-    }
+    while (pid == 0)
+        pause();
     assert_true(pid > 0);
     return pid;
 }
@@ -67,17 +65,24 @@ static void end(pid_t pid) {
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static struct lc_held hold_two(uint64_t until_ns) {
+/* lc_hold_start does not wait for ever until they are held. */
+static void hold(const struct lc_held *held, size_t n) {
+    lc_hold_start(held, n, in_seconds(600));
+    for (size_t i = 0; i < n; i++)
+        while (tracer_of(held[i].parent) == 0)
+            nap();
+}
+
+static struct lc_held hold_two(void) {
     struct lc_held held = {new_process(), new_process()};
-    lc_hold_start(&held, 1, until_ns);
+    hold(&held, 1);
     return held;
 }
 
 static void found_dead_after_its_program(void **unused) {
     (void)unused;
     int status;
-    struct lc_held held = hold_two(in_seconds(600));
-    assert_int_not_equal(tracer_of(held.parent), 0);
+    struct lc_held held = hold_two();
     kill(held.parent, SIGKILL);
     wait_until_dead(held.parent);
     assert_int_equal(waitpid(held.parent, &status, WNOHANG), 0);
@@ -92,7 +97,7 @@ static void several(void **unused) {
     struct lc_held held[N];
     for (int i = 0; i < N; i++)
         held[i] = (struct lc_held){new_process(), new_process()};
-    lc_hold_start(held, N, in_seconds(600));
+    hold(held, N);
     for (int i = 0; i < N; i++) {
         kill(held[i].parent, SIGKILL);
         wait_until_dead(held[i].parent);
@@ -107,7 +112,7 @@ static void several(void **unused) {
 static void goes_on_alone(void **unused) {
     (void)unused;
     int status;
-    struct lc_held held = hold_two(in_seconds(600));
+    struct lc_held held = hold_two();
     end(held.program);
     while (tracer_of(held.parent) != 0)
         nap();
@@ -119,7 +124,7 @@ static void goes_on_alone(void **unused) {
 static void gets_its_signals(void **unused) {
     (void)unused;
     int status;
-    struct lc_held held = hold_two(in_seconds(600));
+    struct lc_held held = hold_two();
     kill(held.parent, SIGSTOP);
     assert_int_equal(waitpid(held.parent, &status, WUNTRACED), held.parent);
     assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
@@ -132,7 +137,8 @@ static void gets_its_signals(void **unused) {
 
 static void let_go_in_time(void **unused) {
     (void)unused;
-    struct lc_held held = hold_two(lc_monotonic_raw_ns());
+    struct lc_held held = {new_process(), new_process()};
+    lc_hold_start(&held, 1, lc_monotonic_raw_ns());
     end(held.parent); /* though its program is there */
     end(held.program);
 }
