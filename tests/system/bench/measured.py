@@ -114,14 +114,24 @@ def launched():
           f"launched: {one['nodes']}")
 
 
+def all_of(master):
+    """What comes from a terminal until nobody has it open any more."""
+    text = b""
+    while True:
+        try:
+            text += os.read(master, 65536)
+        except OSError:  # so it tells the end
+            return text
+
+
 def live():
-    """On a terminal, a line for each job; at its end it stays."""
+    """On a terminal, a line for each job; at its end it stays. All that is said while it runs is read: a terminal holds no more than some of it."""
     master, terminal = os.openpty()
     with subprocess.Popen([LATECOMER, "bench", "MPI_Barrier", "--reps", "200", "--time", "600", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "-o", "live"], cwd=SCRATCH,
                           stdout=subprocess.DEVNULL, stderr=terminal) as process:
+        os.close(terminal)
+        line = all_of(master).decode(errors="replace").replace("\r", "\n")
         process.wait(timeout=patience(100))
-    os.close(terminal)
-    line = os.read(master, 65536).decode(errors="replace").replace("\r", "\n")
     os.close(master)
     check("MPI_Barrier 0 bytes: 200 repetitions, median" in line or "MPI_Barrier 8 bytes: 200 repetitions, median" in line, f"live: {line!r}")
     check("no warm-up seen" in line or "warm since repetition" in line, f"live: {line!r}")
