@@ -20,9 +20,9 @@ def properties(build):
     return {entry["name"]: {p["name"]: p["value"] for p in entry.get("properties", [])} for entry in entries}
 
 
-def labels(build):
-    """Name -> set of labels."""
-    return {name: set(found.get("LABELS", ())) for name, found in properties(build).items()}
+def labels(properties):
+    """Name -> set of labels, of what properties() gives."""
+    return {name: set(found.get("LABELS", ())) for name, found in properties.items()}
 
 
 QUERY = ".cmake/api/v1/query/codemodel-v2"  # CMake answers where this file is when it configures
