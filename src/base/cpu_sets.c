@@ -1,6 +1,7 @@
 #include "base/cpu_sets.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void lc_cpu_list(const cpu_set_t *set, char *out, size_t bytes) {
@@ -22,6 +23,27 @@ void lc_cpu_list(const cpu_set_t *set, char *out, size_t bytes) {
         memcpy(out + used, part, (size_t)n + 1);
         used += (size_t)n;
         from = to;
+    }
+}
+
+bool lc_cpu_list_read(const char *list, cpu_set_t *set) {
+    CPU_ZERO(set);
+    for (const char *word = list;;) {
+        char *end;
+        long from = strtol(word, &end, 10), to = from;
+        bool whole = end != word;
+        if (*end == '-') {
+            const char *second = end + 1;
+            to = strtol(second, &end, 10);
+            whole = whole && end != second;
+        }
+        if (!whole || from < 0 || to < from || to >= CPU_SETSIZE)
+            return false;
+        for (long cpu = from; cpu <= to; cpu++)
+            CPU_SET((size_t)cpu, set);
+        if (*end != ',')
+            return *end == '\0';
+        word = end + 1;
     }
 }
 

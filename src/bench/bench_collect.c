@@ -236,7 +236,7 @@ static enum lc_err make_fingerprint(struct collector *c, struct lc_measured_job 
     c->out->all[c->out->n++] = f;
     add_overlap(f);
     add_warnings(c, job, clock_error, f, warnings);
-    lc_interference_add(job, f->about, warnings);
+    LC_TRY(lc_interference_add(job, c->parts, f->about, warnings));
     LC_TRY(per_rank_json(c, job, ranks));
     LC_TRY(lc_measured_job_each(job, f->about));
     LC_TRY(lc_measured_job_counters(job, f, f->about));

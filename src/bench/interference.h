@@ -5,7 +5,8 @@
 #include "bench/measured_job.h"
 
 /* What the fingerprint says of it: docs/definitions/micro-benchmark.md, section 3. Adds the key
- * "interference" to `about`, and lines to `warnings`. */
-void lc_interference_add(const struct lc_measured_job *job, json_t *about, json_t *warnings);
+ * "interference" to `about`, and lines to `warnings`. parts: [job->ranks]. LC_ERR_NOMEM. */
+enum lc_err lc_interference_add(const struct lc_measured_job *job, const struct lc_rank_part *parts,
+                                json_t *about, json_t *warnings);
 
 #endif

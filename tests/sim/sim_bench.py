@@ -91,6 +91,14 @@ def probe(runs):
         check(f"probe: repetition {i}", 400_000 <= value <= 400_000 + 2 * POLL_NS if i % 3 == 0 else value == 0, value)
 
 
+def in_place(runs):
+    """MPI_IN_PLACE in every call, where it is asked for."""
+    for words, calls in ((("--in-place",), 1), ((), 0)):
+        runs.measured("MPI_Allreduce", *words, "--reps", "40", "--sync", "barrier", "--counters", "probes", "-o", f"in-place-{calls}", PROBED_GROW_US="0")
+        rows = runs.rows(f"in-place-{calls}")
+        check(f"in place: {words}", len(rows) == 80 and all(row["probe_calls"] == 1 and row["probe_in_place"] == calls for row in rows.values()), rows)
+
+
 def warm_up(runs):
     """The first 48 calls waste 200 us in a probe, as a pool that grows: the warm-up ends there, and this probe, not the others, has what it takes longer."""
     one = json.loads(runs.measured("MPI_Allreduce", "--reps", "200", "--sync", "barrier", "--counters", "probes", "--json", "-o", "warm-up", PROBED_GROW_US="200",
@@ -157,6 +165,7 @@ def main():
         empty(runs)
         plain_loop(runs, loop)
         probe(runs)
+        in_place(runs)
         warm_up(runs)
         mpi_library(runs, probed_mpi)
         sweep(runs)

@@ -4,7 +4,7 @@ import { besideUses, isOf } from "./beside";
 import { XAxis } from "./axes";
 import { across, Axes, CATEGORIES, CLASSES, LEFT, ns, upwards, WIDTH } from "./fingerprint_axes";
 import { AllCompared, FingerprintCompare, pairOf } from "./fingerprint_compare";
-import { Curves, Phases } from "./fingerprint_phases";
+import { Curves, OtherWork, Phases } from "./fingerprint_phases";
 import { count, percent, visible } from "./format";
 import { Choice, Figure, Legend, PathText, Section, Table, type Column } from "./parts";
 import type { Result } from "./result";
@@ -92,15 +92,21 @@ function Box(props: { f: Fingerprint }): JSX.Element | null {
   );
 }
 
-export interface Counter {
-  name: string;
-  total?: number | undefined;
-  counted: boolean;
-  values: number[];
+/** How a counter goes with the run time, by groups of repetitions. */
+interface Coefficients {
   pearson: Record<string, number>;
   spearman: Record<string, number>;
   /** Mean in the warm-up and in good repetitions. */
   levels: Record<string, number>;
+}
+
+export interface Counter extends Coefficients {
+  name: string;
+  total?: number | undefined;
+  counted: boolean;
+  values: number[];
+  /** Each rank's own values and own run times, then the points of all ranks together. */
+  ranks: (Coefficients & { who: string })[];
 }
 
 // What a file holds may be anything.
@@ -110,10 +116,16 @@ const numbersIn = (o: unknown): Record<string, number> =>
 const objects = (list: unknown): object[] => (Array.isArray(list) ? list.filter((v) => typeof v === "object" && v !== null) : []);
 const most = (list: number[], least: number): number => list.reduce((a, b) => (b > a ? b : a), least);
 
+const coefficientsOf = (o: object): Coefficients => {
+  const { pearson, spearman, levels } = o as Record<string, unknown>;
+  return { pearson: numbersIn(pearson), spearman: numbersIn(spearman), levels: numbersIn(levels) };
+};
+
 export function countersOf(f: Fingerprint): Counter[] {
   return Object.entries(f.counters ?? {}).map(([name, about]) => {
     const c = (typeof about === "object" && about !== null ? about : {}) as Record<string, unknown>;
-    return { name, total: typeof c.total === "number" ? c.total : undefined, counted: c.series === "counted", values: numbers(c.values), pearson: numbersIn(c.pearson), spearman: numbersIn(c.spearman), levels: numbersIn(c.levels) };
+    return { name, total: typeof c.total === "number" ? c.total : undefined, counted: c.series === "counted", values: numbers(c.values), ...coefficientsOf(c),
+      ranks: [...objects(c.per_rank).map((r, i) => ({ who: String(i), ...coefficientsOf(r) })), ...objects([c.ranks_together]).map((r) => ({ who: "all, together", ...coefficientsOf(r) }))] };
   });
 }
 
@@ -165,10 +177,14 @@ function Scatter(props: { f: Fingerprint; counter: Counter }): JSX.Element {
 
 const GROUPS: [string, string][] = [["all", "all"], ["warmup", "warm-up"], ["outlier", "outliers"], ["good", "good"], ["warmup_good", "with warm-up"]];
 
-/** Coefficients of all repetitions and of good ones, and of the groups of which any is known. */
-function coefficientColumns(counters: Counter[]): Column<Counter>[] {
-  return (["pearson", "spearman"] as const).flatMap((kind) => GROUPS.filter(([group]) => group === "all" || group === "good" || counters.some((c) => group in c[kind])).map(([group, text]) => ({
-    title: `${kind === "pearson" ? "Pearson" : "Spearman"}, ${text}`, cell: (c: Counter) => coefficient(c[kind][group]), value: (c: Counter) => c[kind][group], number: true })));
+/** Coefficients of all repetitions and of good ones, and of the groups of which any is known; then the levels. */
+function coefficientColumns<T extends Coefficients>(rows: T[]): Column<T>[] {
+  return [
+    ...(["pearson", "spearman"] as const).flatMap((kind) => GROUPS.filter(([group]) => group === "all" || group === "good" || rows.some((c) => group in c[kind])).map(([group, text]) => ({
+      title: `${kind === "pearson" ? "Pearson" : "Spearman"}, ${text}`, cell: (c: T) => coefficient(c[kind][group]), value: (c: T) => c[kind][group], number: true }))),
+    { title: "in the warm-up", cell: (c: T) => count(c.levels.warmup), value: (c: T) => c.levels.warmup, number: true },
+    { title: "later", cell: (c: T) => count(c.levels.good), value: (c: T) => c.levels.good, number: true },
+  ];
 }
 
 function Counters(props: { f: Fingerprint; nav: Navigation }): JSX.Element | null {
@@ -187,10 +203,10 @@ function Counters(props: { f: Fingerprint; nav: Navigation }): JSX.Element | nul
         { title: "counter", cell: (c) => visible(c.name), value: (c) => c.name },
         { title: "total", cell: (c) => count(c.total), value: (c) => c.total, number: true },
         ...coefficientColumns(counters),
-        { title: "in the warm-up", cell: (c) => count(c.levels.warmup), value: (c) => c.levels.warmup, number: true },
-        { title: "later", cell: (c) => count(c.levels.good), value: (c) => c.levels.good, number: true },
       ]} />
-      {drawn.length > 0 && chosen && <><Choice label="Counter" value={chosen.name} options={drawn.map((c) => [c.name, visible(c.name)])} onChange={(v) => nav.set({ counter: v })} /><h3>Over repetitions</h3><Course f={f} counter={chosen} /><h3>Against the run time</h3><Scatter f={f} counter={chosen} /></>}
+      {drawn.length > 0 && chosen && <><Choice label="Counter" value={chosen.name} options={drawn.map((c) => [c.name, visible(c.name)])} onChange={(v) => nav.set({ counter: v })} /><h3>Over repetitions</h3><Course f={f} counter={chosen} /><h3>Against the run time</h3><Scatter f={f} counter={chosen} />
+        {chosen.ranks.length > 2 && <><h3>Each rank's values against its own run times</h3><Table<Counter["ranks"][number]> name="by-rank" rows={chosen.ranks} most={16} columns={[
+          { title: "rank", cell: (r) => r.who, value: (r) => chosen.ranks.indexOf(r) }, ...coefficientColumns(chosen.ranks)]} /></>}</>}
     </Section>
   );
 }
@@ -304,6 +320,7 @@ export function Sheet(props: { f: Fingerprint; nav: Navigation }): JSX.Element {
         <Section title="Distribution" note={`share of the repetitions up to a time${(f.modes ?? []).length > 0 ? "; upright lines: modes" : ""}`}><Distribution f={f} />{f.box && <h3>Quartiles</h3>}<Box f={f} />{f.histogram?.all && <><h3>All repetitions</h3><Bins histogram={f.histogram.all} name="histogram" /></>}{zoom && <><h3>Without outliers</h3><Bins histogram={zoom} name="histogram-zoom" /></>}</Section>
         <Curves f={f} />
         <Counters f={f} nav={nav} />
+        <OtherWork f={f} />
         <Samples f={f} nav={nav} />
         {ranks.length > 1 && <Section title="Run times of the ranks" note="from the least to the 95 % quantile, median across"><Ranks ranks={ranks} /></Section>}
       </div>
@@ -315,7 +332,7 @@ export function Sheet(props: { f: Fingerprint; nav: Navigation }): JSX.Element {
           { title: "95 %", cell: (x) => ns(x.r.q95_ns), value: (x) => x.r.q95_ns, number: true }, { title: "left last", cell: (x) => percent(x.r.last_share), value: (x) => x.r.last_share, number: true },
         ]} /></Section>}
         <Section title="How it was measured">
-          <dl class="pairs">{[["nodes", Array.isArray(f.nodes) && f.nodes.length === 0 ? "not known" : f.nodes], ...Object.entries({ ...(f.mpi ?? {}), ...(f.machine ?? {}), ...((f.benchmark as Record<string, unknown> | undefined) ?? {}), ...((f.clock as Record<string, unknown> | undefined) ?? {}) }), ["environment", f.environment], ["other work", f.interference]].map(([key, value]) => (
+          <dl class="pairs">{[["nodes", Array.isArray(f.nodes) && f.nodes.length === 0 ? "not known" : f.nodes], ...Object.entries({ ...(f.mpi ?? {}), ...(f.machine ?? {}), ...((f.benchmark as Record<string, unknown> | undefined) ?? {}), ...((f.clock as Record<string, unknown> | undefined) ?? {}) }), ["environment", f.environment]].map(([key, value]) => (
             <div><dt>{visible(String(key).replace(/_/g, " "))}</dt><dd><Value value={value} /></dd></div>))}</dl>
         </Section>
       </div>

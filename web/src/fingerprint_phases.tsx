@@ -1,4 +1,4 @@
-/** Phases of a fingerprint: where the warm-up ends and by which metrics that is seen, what comes again, outliers that come together. */
+/** Phases of a fingerprint: where the warm-up ends and by which metrics that is seen, what comes again, outliers that come together; other work beside it. */
 import type { JSX } from "preact";
 import { logarithmic } from "./axes";
 import { across, Axes, ns, range, upwards, WIDTH } from "./fingerprint_axes";
@@ -75,6 +75,61 @@ export function Phases(props: { f: Fingerprint }): JSX.Element {
         { title: "longest", cell: (m) => count(m.dwell?.longest), value: (m) => m.dwell?.longest, number: true },
         { title: "stays", cell: (m) => count(m.dwell?.stays), value: (m) => m.dwell?.stays, number: true },
       ]} />}
+    </Section>
+  );
+}
+
+interface Interference {
+  run_delay_share?: number | null;
+  run_delay_share_of?: (number | null)[];
+  steal_share?: number | null;
+  other_share?: number | null;
+  windows?: { at?: number[]; run_delay_ns?: (number | null)[] };
+}
+
+const interferenceOf = (f: Fingerprint): Interference | null => (typeof f.interference === "object" && f.interference !== null ? (f.interference as Interference) : null);
+
+/** How much the ranks had to do with what else ran. */
+export function otherWorkLines(f: Fingerprint): string[] {
+  const about = interferenceOf(f);
+  if (!about) return [];
+  const known = (v: unknown): v is number => typeof v === "number";
+  const whose = Array.isArray(about.run_delay_share_of) ? about.run_delay_share_of.indexOf(about.run_delay_share ?? NaN) : -1;
+  return [
+    known(about.run_delay_share) ? `Rank ${Math.max(whose, 0)} was ready to run, but waited for a CPU in ${percent(about.run_delay_share)} of the time${f.ranks > 1 ? ": the longest of all ranks" : ""}.` : "How long ranks waited for a CPU is not known.",
+    known(about.steal_share) ? `The hypervisor gave ${percent(about.steal_share)} of the time of a rank's CPUs to others, at most.` : "What a hypervisor took is not known, or the job was too short to tell.",
+    known(about.other_share) ? `Other processes had ${percent(about.other_share)} of it, at most.` : "What other processes had of it is not known, or the job was too short to tell.",
+  ];
+}
+
+/** The run delay between two readings, over repetitions: a reading is taken after each batch. */
+function Delays(props: { f: Fingerprint; at: number[]; delays: number[] }): JSX.Element {
+  const { f, at, delays } = props;
+  const last = Math.max(1, f.runs_ns.length - 1);
+  const height = 110;
+  const x = across(0, last);
+  const y = upwards(height, 0, range([delays, [0]])[1]);
+  const step = Math.max(1, Math.ceil(at.length / 2000));
+  const shown = at.map((from, i) => ({ from, to: at[i + 1] ?? last, delay: delays[i] })).filter((w, i) => i % step === 0 || w.delay > 0);
+  return (
+    <Figure name="run-delay" width={WIDTH} height={height} label="How long the rank that waited longest for a CPU did so, between two readings">
+      <Axes x={x} y={y} xUnit="" yUnit="ns" xTitle="repetition" whole />
+      {shown.map((w) => <line class="axis strong" x1={x(w.from)} x2={Math.max(x(w.to), x(w.from) + 1)} y1={y(w.delay)} y2={y(w.delay)}><title>{`${ns(w.delay)} from repetition ${w.from} on`}</title></line>)}
+    </Figure>
+  );
+}
+
+export function OtherWork(props: { f: Fingerprint }): JSX.Element | null {
+  const { f } = props;
+  const lines = otherWorkLines(f);
+  const windows = interferenceOf(f)?.windows;
+  const numbers = (list: unknown): number[] => (Array.isArray(list) ? list.map((v) => (typeof v === "number" && Number.isFinite(v) ? v : 0)) : []);
+  const [at, delays] = [numbers(windows?.at), numbers(windows?.run_delay_ns)];
+  if (lines.length === 0) return null;
+  return (
+    <Section title="Other work" note="what else ran on the CPUs of the ranks while they measured">
+      <ul class="plain">{lines.map((line) => <li>{line}</li>)}</ul>
+      {at.length > 1 && delays.some((v) => v > 0) && <><h3>Waiting for a CPU</h3><Delays f={f} at={at} delays={delays.slice(0, at.length)} /></>}
     </Section>
   );
 }

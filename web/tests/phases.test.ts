@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { countersOf, sampled, seriesOf } from "../src/fingerprint";
 import { range } from "../src/fingerprint_axes";
 import { change, comparedRows, comparisonLines, pairOf } from "../src/fingerprint_compare";
-import { phaseLines } from "../src/fingerprint_phases";
+import { otherWorkLines, phaseLines } from "../src/fingerprint_phases";
 import type { BenchComparison, BenchPair, Fingerprint } from "../src/types";
 
 const of = (more: object): Fingerprint => ({ operation: "MPI_Scan", bytes: 8, runs_ns: [1], ...more }) as unknown as Fingerprint;
@@ -63,6 +63,21 @@ test("samples of a file that holds anything", () => {
   expect(sampled("text")).toEqual([]);
   expect(sampled([null, 3, { function: "f", share: 0.5, of_category: { good: 1, warmup: "x" }, depth: -2 }])).toEqual([
     { function: "f", file: "", share: 0.5, self_share: NaN, error: NaN, depth: 0, of_category: { good: 1 } }]);
+});
+
+test("other work in words; what is not known is no zero", () => {
+  expect(otherWorkLines(of({}))).toEqual([]);
+  expect(otherWorkLines(of({ ranks: 2, interference: { run_delay_share: 0.25, run_delay_share_of: [0.1, 0.25], steal_share: 0, other_share: null } }))).toEqual([
+    "Rank 1 was ready to run, but waited for a CPU in 25.0 % of the time: the longest of all ranks.", "The hypervisor gave 0.0 % of the time of a rank's CPUs to others, at most.",
+    "What other processes had of it is not known, or the job was too short to tell."]);
+  expect(otherWorkLines(of({ interference: { windows: "text" } }))[0]).toBe("How long ranks waited for a CPU is not known.");
+});
+
+test("a counter of each rank, and of all points together", () => {
+  const [c] = countersOf(of({ counters: { c: { per_rank: [{ spearman: { all: 0.5, good: null }, levels: { warmup: 3 } }, { pearson: { all: 1 } }], ranks_together: { spearman: { all: 0.25 } } } } }));
+  expect(c.ranks).toEqual([{ who: "0", pearson: {}, spearman: { all: 0.5 }, levels: { warmup: 3 } }, { who: "1", pearson: { all: 1 }, spearman: {}, levels: {} },
+    { who: "all, together", pearson: {}, spearman: { all: 0.25 }, levels: {} }]);
+  expect(countersOf(of({ counters: { c: { per_rank: "text", ranks_together: null } } }))[0].ranks).toEqual([]);
 });
 
 test("counters of a file that holds anything", () => {

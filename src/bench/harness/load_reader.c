@@ -6,12 +6,9 @@
 
 #include "bench/system_load.h"
 
-#define LC_STAT_NS 1e8
-
 void lc_load_open(struct lc_load_reader *r) {
     r->schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     r->stat = open("/proc/stat", O_RDONLY | O_CLOEXEC);
-    r->told_ns = -LC_STAT_NS;
     CPU_ZERO(&r->cpus);
     (void)sched_getaffinity(0, sizeof r->cpus, &r->cpus);
 }
@@ -39,16 +36,15 @@ int64_t lc_load_delay(const struct lc_load_reader *r) {
     return read_schedstat(r, &on_cpu, &delay) ? delay : -1;
 }
 
-void lc_load_read(struct lc_load_reader *r, double now_ns, bool whole, struct lc_part_load *load) {
+void lc_load_read(const struct lc_load_reader *r, double now_ns, bool whole,
+                  struct lc_part_load *load) {
     static char text[1 << 16];
     struct lc_cpu_ticks ticks;
     *load = (struct lc_part_load){now_ns, -1, -1, -1, -1, -1, sysconf(_SC_CLK_TCK)};
     if (!read_schedstat(r, &load->on_cpu_ns, &load->delay_ns))
         load->on_cpu_ns = load->delay_ns = -1;
-    if (!whole && now_ns - r->told_ns < LC_STAT_NS)
-        return;
-    r->told_ns = now_ns;
-    if (read_text(r->stat, text, sizeof text) && lc_cpu_ticks_parse(text, &r->cpus, &ticks)) {
+    if (whole && read_text(r->stat, text, sizeof text) &&
+        lc_cpu_ticks_parse(text, &r->cpus, &ticks)) {
         load->busy = ticks.busy;
         load->steal = ticks.steal;
         load->idle = ticks.idle;

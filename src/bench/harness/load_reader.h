@@ -10,7 +10,6 @@
 struct lc_load_reader {
     int schedstat, stat; /* descriptors, or -1 */
     cpu_set_t cpus;      /* that this rank may use */
-    double told_ns;      /* when /proc/stat was read last: that takes as long as it has CPUs */
 };
 
 /* For the calling thread. What is not there stays unknown. */
@@ -18,8 +17,9 @@ void lc_load_open(struct lc_load_reader *reader);
 /* Closes what lc_load_open() opened. */
 void lc_load_close(struct lc_load_reader *reader);
 
-/* What stands there now, at a global time; `whole`: /proc/stat, too, though it was read lately. */
-void lc_load_read(struct lc_load_reader *reader, double now_ns, bool whole,
+/* What stands there now, at a global time; `whole`: in /proc/stat, too, which takes the longer the
+ * more CPUs there are. */
+void lc_load_read(const struct lc_load_reader *reader, double now_ns, bool whole,
                   struct lc_part_load *load);
 
 /* ns in which the thread has waited for a CPU; -1: unknown. */

@@ -28,6 +28,7 @@ const char *const lc_bench_sync_names[LC_BENCH_SYNCS] = {"roundtime", "window", 
 enum { BATCH = 32, PER_REP = 3, MOST_TRIES = 20, TRIED = 96, BROADCASTS = 30 };
 #define LC_FLUSH_NS      250e6
 #define LC_TOLD_EVERY_NS 200e6
+#define LC_STAT_EVERY_NS 1e8 /* how often /proc/stat is read: the kernel counts there by 10 ms */
 #define LC_SLACK_MOST_NS 2e6
 
 struct rep {
@@ -49,8 +50,8 @@ struct job {
     uint64_t valid, invalid, tried, late_first, next_check; /* valid: without counters */
     double *runs; /* of valid ones, ns: all ranks have them */
     size_t room;
-    double begin, flushed, told; /* global time, ns */
-    double telling_ns;           /* how long it took to tell: sorting all run times */
+    double begin, flushed, told, stat; /* global time, ns */
+    double telling_ns;                 /* how long it took to tell: sorting all run times */
     struct lc_clock_checked checked;
     const char *stopped;
     uint64_t put;      /* repetitions that are in the part, of both kinds */
@@ -61,7 +62,7 @@ struct job {
 };
 
 /* What rank 0 decides before each batch. */
-enum { WORD_STOP, WORD_SYNC, WORD_SLACK, WORD_WINDOW, WORD_START, WORDS };
+enum { WORD_STOP, WORD_SYNC, WORD_SLACK, WORD_WINDOW, WORD_START, WORD_STAT, WORDS };
 enum { GO_ON, STOP_REPS, STOP_PRECISION, STOP_TIME, STOP_INTERRUPTED };
 static const char *const reasons[] = {"", "repetitions", "precision", "time", "interrupted"};
 
@@ -372,8 +373,11 @@ static void write_head(struct job *j, const char *name, const char *sync, bool g
     }
 }
 
+/* `whole` alike on all ranks: their windows are the same then. */
 static void put_load(struct job *j, bool whole) {
     struct lc_part_load load;
+    if (whole)
+        j->stat = now_global(j->h);
     lc_load_read(&j->h->load, now_global(j->h), whole, &load);
     if (lc_part_put(&j->h->part, LC_PART_LOAD, &load, sizeof load) != LC_OK)
         lc_harness_abort(j->h, lc_err_text());
@@ -398,9 +402,10 @@ static void change_sync(struct job *j, enum lc_bench_sync sync, const char *name
 }
 
 static void measure(struct job *j, const char *name) {
-    int64_t words[WORDS] = {GO_ON, j->sync, 1000, (int64_t)j->window_ns, 0};
+    int64_t words[WORDS] = {GO_ON, j->sync, 1000, (int64_t)j->window_ns, 0, 0};
     for (bool interrupted = false;;) {
         words[WORD_STOP] = reason_to_stop(j, interrupted);
+        words[WORD_STAT] = now_global(j->h) - j->stat > LC_STAT_EVERY_NS;
         words[WORD_START] = (int64_t)(now_global(j->h) + 4 * j->broadcast_ns * j->slack);
         lc_own_broadcast(&j->h->own, words, WORDS);
         if (words[WORD_STOP] != GO_ON)
@@ -415,7 +420,7 @@ static void measure(struct job *j, const char *name) {
         note_typical(j);
         if (j->lacking)
             return;
-        put_load(j, false);
+        put_load(j, words[WORD_STAT] != 0);
         adapt(j, before, words);
         flush(j, false);
         show_progress(j, false);

@@ -255,7 +255,7 @@ def layers():
         warnings = json.loads(done.stdout)["warnings"]
         check(any(line.startswith("probes: 128 starts or stops") for line in warnings), f"layers: {warnings}")
         found = {name: c["total"] for name, c in json.loads(done.stdout)["counters"].items() if not name.endswith("_ns")}
-        check(found == {"probe_calls": 80, "probe_eager": 0, "probe_buffers": 0, "probe_third_idle": 0, "probe_third_rest": 0, "probe_third_work": 240},
+        check(found == {"probe_calls": 80, "probe_in_place": 0, "probe_eager": 0, "probe_buffers": 0, "probe_third_idle": 0, "probe_third_rest": 0, "probe_third_work": 240},
               f"layers: {found}")
 
 
@@ -289,6 +289,9 @@ def counted():
           f"counted: {len(one['runs_ns'])} runs, {len(series['runs_ns'])} with counters")
     windows = one["interference"]["windows"]  # a reading before the first, after each of two batches, and at the end
     check(windows["at"] == [0, 22, 40] and len(windows["run_delay_ns"]) == 3, f"counted: {windows}")
+    windows = one["interference"]["cpu_windows"]  # the last reading comes whenever the job ends
+    check(windows["at"][0] == 0 and len(windows["at"]) == len(windows["steal_share"]) == len(windows["other_share"]), f"counted: {windows}")
+    check(all(share is None or 0 <= share <= 1 for name in ("steal_share", "other_share") for share in windows[name]), f"counted: {windows}")
     check({int(row["iteration"]) for row in table("counted") if row["metric"] == "minor_faults"} == set(range(2, 59, 3)), "counted: table")
 
 

@@ -1,18 +1,17 @@
-/* A library that is preloaded: probes around MPI_Allreduce by the profiling interface. Every
- * third call, or the first PROBED_GROW_FIRST, wastes PROBED_GROW_US in "grow"; every call wastes
- * PROBED_SLOW_US. With
- * PROBED_UNBALANCED a timer stops that does not run. With PROBED_LACKS
- * there is no MPI_Exscan; with PROBED_FAILS its 71st call fails, with PROBED_DIES that of rank 1 is
- * the end of it, and each call wastes PROBED_SCAN_US. A library PROBED_LAYER
- * (tests/unit/bench/probe_layer.c), which no other one sees, counts three in every call; with
- * PROBED_LATE it is opened by the first that is measured. */
+/* A library that is preloaded: probes around MPI_Allreduce by the profiling interface, calls with
+ * MPI_IN_PLACE counted by themselves. Every third call, or the first PROBED_GROW_FIRST, wastes
+ * PROBED_GROW_US in "grow"; every call wastes PROBED_SLOW_US. With PROBED_UNBALANCED a timer stops
+ * that does not run. With PROBED_LACKS there is no MPI_Exscan; with PROBED_FAILS its 71st call
+ * fails, with PROBED_DIES that of rank 1 is the end of it, and each call wastes PROBED_SCAN_US. A
+ * library PROBED_LAYER (tests/unit/bench/probe_layer.c), which no other one sees, counts three in
+ * every call; with PROBED_LATE it is opened by the first that is measured. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define LATECOMER_PROBES(COUNTER, TIMER) COUNTER(calls) TIMER(grow) TIMER(inner)
+#define LATECOMER_PROBES(COUNTER, TIMER) COUNTER(calls) COUNTER(in_place) TIMER(grow) TIMER(inner)
 #include "latecomer_probe.h"
 
 LATECOMER_PROBE_TABLE;
@@ -47,6 +46,8 @@ int MPI_Allreduce(const void *send, void *receive, int n, MPI_Datatype type, MPI
                   MPI_Comm comm) {
     static int number;
     latecomer_probe_count(latecomer_probe_calls);
+    if (send == MPI_IN_PLACE)
+        latecomer_probe_count(latecomer_probe_in_place);
     if (latecomer_probe_table.now >= 0 && grows(number++)) {
         latecomer_probe_start(latecomer_probe_grow);
         waste("PROBED_GROW_US");

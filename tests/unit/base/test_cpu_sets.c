@@ -1,6 +1,7 @@
 /* Sets of CPUs: their lists, and whether processes bound to them have to share. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stddef.h>
 #include <stdint.h>
 /* after those */
@@ -33,6 +34,21 @@ static void lists(void **state) {
     assert_string_equal(text, "");
 }
 
+/* What is printed is read again; what was cut off, or is no list, is not. */
+static void read_again(void **state) {
+    (void)state;
+    cpu_set_t set = set_of(2, 5), again;
+    CPU_SET(0, &set);
+    CPU_SET(CPU_SETSIZE - 1, &set);
+    char text[64], last[16];
+    lc_cpu_list(&set, text, sizeof text);
+    assert_true(lc_cpu_list_read(text, &again) && CPU_EQUAL(&set, &again));
+    snprintf(last, sizeof last, "%d", CPU_SETSIZE);
+    const char *const wrong[] = {"", "0,2-5...", "3-", "-3", "5-3", "1,", "1;2", last};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_false(lc_cpu_list_read(wrong[i], &again));
+}
+
 /* Bound one by one, to all, two to one CPU though others are free, a pair beside its pair. */
 static void short_of(void **state) {
     (void)state;
@@ -49,6 +65,7 @@ static void short_of(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(short_of)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(read_again),
+                                       cmocka_unit_test(short_of)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* From what the ranks wrote to fingerprints: parts with known times and counters, two ranks. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 enum { RANKS = 2, EVERY = 4 };
 
 static char folder[64];
+static const char *cpus_of[RANKS] = {"0", "1"};
 
 static void file_name(char *text, size_t size, const char *name) {
     snprintf(text, size, "%s/%s", folder, name);
@@ -30,6 +32,7 @@ static void begin(struct lc_part_writer *part, uint32_t rank, const char *node) 
     struct lc_part_hello hello = {
         .magic = LC_PART_MAGIC, .rank = rank, .size = RANKS, .node_ranks = RANKS, .cores = 1};
     snprintf(hello.node, sizeof hello.node, "%s", node);
+    snprintf(hello.cpus, sizeof hello.cpus, "%s", cpus_of[rank]);
     file_name(parts, sizeof parts, "parts");
     (void)mkdir(parts, 0700);
     assert_int_equal(lc_part_open(part, parts, rank), LC_OK);
@@ -479,51 +482,106 @@ static void test_texts_of_the_kernel(void **state) {
     assert_false(lc_cpu_ticks_parse("", &set, &ticks));
 }
 
-/* Two windows of 20 repetitions: rank 1 waits for a CPU in the first; the hypervisor takes a tenth
- * of the time; the kernel of rank 0 says nothing. */
+static void put_job_with_loads(uint32_t rank, const struct lc_part_load loads[3]) {
+    struct lc_part_writer part;
+    begin(&part, rank, "host");
+    begin_job(&part, "MPI_Scan");
+    for (int i = 0; i < 40; i++) {
+        if (i % 20 == 0)
+            assert_int_equal(lc_part_put(&part, LC_PART_LOAD, &loads[i / 20], sizeof loads[0]),
+                             LC_OK);
+        put(&part, i * 1000, i * 1000 + 100 + i, i % EVERY == EVERY - 1, 0, 0);
+    }
+    assert_int_equal(lc_part_put(&part, LC_PART_LOAD, &loads[2], sizeof loads[0]), LC_OK);
+    end_job(&part, 0);
+    end(&part);
+}
+
+static const json_t *windows_of(const struct lc_fingerprint *f, const char *which,
+                                const char *key) {
+    return json_object_get(member(f, "interference", which), key);
+}
+
+/* Rank 1 waited for half a second of two, all of it in the first window, in which others had 20 %
+ * of its CPU, in the second 5; the hypervisor a tenth. Nothing is known of rank 0 but that its CPU
+ * was not taken away. */
 static void test_interference(void **state) {
     (void)state;
     struct lc_collected all;
-    for (uint32_t rank = 0; rank < RANKS; rank++) {
-        struct lc_part_writer part;
-        begin(&part, rank, "host");
-        begin_job(&part, "MPI_Scan");
-        for (int i = 0; i < 40; i++) {
-            struct lc_part_load load = {1e9 + 5e7 * i, -1, -1, -1, -1, -1, 100};
-            if (rank == 1) {
-                load.delay_ns = 7000 + (i == 0 ? 0 : 500000000);
-                load.busy = 100 + 45 * i / 20;
-                load.steal = 10 * i / 20;
-                load.idle = 45 * i / 20;
-            }
-            if (i % 20 == 0)
-                assert_int_equal(lc_part_put(&part, LC_PART_LOAD, &load, sizeof load), LC_OK);
-            put(&part, i * 1000, i * 1000 + 100 + i, i % EVERY == EVERY - 1, 0, 0);
-        }
-        const struct lc_part_load last = {
-            3e9, -1, rank == 1 ? 500007000 : -1, rank == 1 ? 190 : -1, 20, 90, 100};
-        assert_int_equal(lc_part_put(&part, LC_PART_LOAD, &last, sizeof last), LC_OK);
-        end_job(&part, 0);
-        end(&part);
-    }
+    put_job_with_loads(0, (const struct lc_part_load[]){{1e9, -1, -1, 0, 0, 0, 100},
+                                                        {2e9, -1, -1, 10, 0, 90, 100},
+                                                        {3e9, -1, -1, 20, 0, 180, 100}});
+    put_job_with_loads(
+        1, (const struct lc_part_load[]){{1e9, 0, 7000, 100, 0, 0, 100},
+                                         {2e9, 250000000, 500007000, 145, 10, 45, 100},
+                                         {3e9, 650000000, 500007000, 190, 20, 90, 100}});
     collect(&all);
     const struct lc_fingerprint *f = all.all[0];
     const json_t *of = member(f, "interference", "run_delay_share_of");
     assert_true(json_is_null(json_array_get(of, 0)) && item(of, 1) == 0.25);
     assert_true(json_number_value(member(f, "interference", "run_delay_share")) == 0.25);
+    of = member(f, "interference", "steal_share_of");
+    assert_true(json_is_real(json_array_get(of, 0)) && item(of, 0) == 0 && item(of, 1) == 0.1);
     assert_true(json_number_value(member(f, "interference", "steal_share")) == 0.1);
-    const json_t *windows = member(f, "interference", "windows");
-    const json_t *at = json_object_get(windows, "at");
-    const json_t *delays = json_object_get(windows, "run_delay_ns");
-    assert_int_equal(json_array_size(at), 2);
-    assert_true(item(at, 0) == 0 && item(at, 1) == 15);
+    of = member(f, "interference", "other_share_of");
+    assert_true(json_is_null(json_array_get(of, 0)));
+    assert_float_equal(item(of, 1), 0.125, 1e-9);
+    assert_float_equal(json_number_value(member(f, "interference", "other_share")), 0.125, 1e-9);
+    static const char *const both[] = {"windows", "cpu_windows"};
+    for (int i = 0; i < 2; i++) {
+        const json_t *at = windows_of(f, both[i], "at");
+        assert_int_equal(json_array_size(at), 2);
+        assert_true(item(at, 0) == 0 && item(at, 1) == 15);
+    }
+    const json_t *delays = windows_of(f, "windows", "run_delay_ns"),
+                 *steals = windows_of(f, "cpu_windows", "steal_share"),
+                 *others = windows_of(f, "cpu_windows", "other_share");
     assert_true(item(delays, 0) == 5e8 && item(delays, 1) == 0);
+    assert_true(item(steals, 0) == 0.1 && item(steals, 1) == 0.1);
+    assert_float_equal(item(others, 0), 0.2, 1e-9);
+    assert_float_equal(item(others, 1), 0.05, 1e-9);
     const json_t *warnings = json_object_get(f->about, "warnings");
     assert_int_equal(json_array_size(warnings), 2);
     assert_non_null(strstr(json_string_value(json_array_get(warnings, 0)),
                            "rank 1 waited for one in 25.0 % of the time"));
     assert_non_null(strstr(json_string_value(json_array_get(warnings, 1)), "10.0 %"));
     lc_collected_free(&all);
+}
+
+static void check_shared(const char *of_0, const char *of_1, bool known) {
+    struct lc_collected all;
+    cpus_of[0] = of_0;
+    cpus_of[1] = of_1;
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        put_job_with_loads(rank, (const struct lc_part_load[]){
+                                     {1e9, 0, 0, 0, 0, 0, 100},
+                                     {2e9, -1, 0, -1, -1, -1, 100},
+                                     {2e9, 500000000 + 250000000 * rank, 0, 150, 0, 50, 100}});
+    collect(&all);
+    const json_t *others = member(all.all[0], "interference", "other_share_of"),
+                 *of_window = windows_of(all.all[0], "cpu_windows", "other_share");
+    assert_int_equal(json_array_size(others), RANKS);
+    assert_int_equal(json_array_size(of_window), 1);
+    for (size_t rank = 0; rank < RANKS; rank++)
+        assert_true(known ? fabs(item(others, rank) - 0.125) < 1e-9
+                          : json_is_null(json_array_get(others, rank)));
+    assert_true(known ? fabs(item(of_window, 0) - 0.125) < 1e-9
+                      : json_is_null(json_array_get(of_window, 0)));
+    lc_collected_free(&all);
+    cpus_of[0] = "0";
+    cpus_of[1] = "1";
+}
+
+/* Of CPUs that both ranks may use, what neither of them used is others'. */
+static void test_shared_cpus(void **state) {
+    (void)state;
+    check_shared("0-1", "0-1", true);
+}
+
+/* Where one may use some of the other's CPUs, nobody knows on which it was. */
+static void test_overlapping_cpus(void **state) {
+    (void)state;
+    check_shared("0-1", "1-2", false);
 }
 
 /* What is wrong with probes is said, of both ranks together, and how many began late before the
@@ -609,6 +667,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_counted_apart, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_facts, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_interference, begin_folder, end_folder),
+        cmocka_unit_test_setup_teardown(test_shared_cpus, begin_folder, end_folder),
+        cmocka_unit_test_setup_teardown(test_overlapping_cpus, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_less_empty, begin_folder, end_folder),
         cmocka_unit_test_setup_teardown(test_wrong_probes, begin_folder, end_folder),
         cmocka_unit_test(test_texts_of_the_kernel),
