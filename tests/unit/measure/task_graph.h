@@ -120,6 +120,7 @@ struct lock {
 
 extern uint64_t now; /* virtual */
 extern uint64_t program_begin;
+extern uint32_t n_chunks;                             /* of memory that pools have taken */
 extern enum lc_omp_construct last_region;             /* what the last region's name is of */
 extern struct lc_thread threads[THREADS];             /* of the tool */
 extern struct lc_clk_thread clocks[THREADS];          /* of these */
