@@ -6,6 +6,7 @@ DIRECTORY (shared) takes configuration, state and logs. Exit status 77 where slu
 """
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -39,6 +40,7 @@ JobAcctGatherType=jobacct_gather/none
 MpiDefault=none
 ReturnToService=2
 KillWait=3
+MessageTimeout=100
 PropagateResourceLimits=NONE
 NodeName={nodes} CPUs=8 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
@@ -82,6 +84,21 @@ def start(shared):
         if time.monotonic() > end:
             raise RuntimeError(f"Slurm's nodes do not come up: {states}")
         time.sleep(0.2)
+
+
+def stop_controller():
+    """It writes its state to the shared directory now and then: that can be removed when this has returned."""
+    with open(f"{several_hosts.local_directory()}/slurmctld.pid", encoding="ascii") as file:
+        pid = int(file.read())
+    end = time.monotonic() + patience(60)
+    try:
+        while True:
+            os.kill(pid, signal.SIGKILL)
+            if time.monotonic() > end:
+                raise RuntimeError("slurmctld does not end")
+            time.sleep(0.02)
+    except ProcessLookupError:  # the first process of this host has taken it in
+        pass
 
 
 if __name__ == "__main__":
