@@ -8,9 +8,9 @@
 #include "base/stats.h"
 #include "base/student.h"
 
-/* Quantiles of one launch go together: nine intervals that each fail this often hold at 95 % at
- * once (calibrated on launches of the same: tests). */
-#define LC_FAILS       (0.05 / 3)
+/* How often each bound may fail, so that both of all quantiles hold at 95 % at once: beside other
+ * work the tail of a launch does not go with its body. */
+#define LC_FAILS       (0.05 / 2 / LC_COMPARED)
 #define LC_LEAST_ERROR 1e-4
 
 /* Degrees of freedom from which on launches say themselves how much they differ: three on each side
