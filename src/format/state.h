@@ -24,7 +24,7 @@
 #include "format/raw.h"
 
 #define LC_STATE_MAGIC   0x4c43535441544531ull
-#define LC_STATE_VERSION 9u
+#define LC_STATE_VERSION 10u
 
 enum lc_state_ending {
     LC_ENDING_NONE,     /* still running, or died without a word */
@@ -66,6 +66,8 @@ struct lc_state_header {
     int32_t thread_level;
     uint64_t begin_ns, init_ns, finalize_ns, end_ns; /* CLOCK_MONOTONIC_RAW; 0: not yet */
     uint64_t begin_realtime_ns;
+    uint64_t start_ns;  /* what the tool took of the process until it was let out of MPI_Init */
+    uint64_t finish_ns; /* and in MPI_Finalize, once all ranks had come there */
     uint64_t base_ticks, base_ns; /* the same instant on both clocks */
     uint32_t tsc;                 /* ticks are the processor's counter */
     _Atomic uint32_t has_file;    /* the parent has the program's file open */

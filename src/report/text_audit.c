@@ -144,6 +144,22 @@ static void print_overhead(const struct lc_text *text) {
             lc_text_share(total_s, text->sums->total_time));
 }
 
+static void print_start_and_end(const struct lc_text *text) {
+    const json_t *own = json_object_get(text->meta, "start_and_end");
+    char start[32], finish[32], result[32];
+    if (!json_is_object(own))
+        return;
+    print_label(text, "own start and end");
+    fprintf(text->out, "%s at the start", lc_text_seconds(number(own, "start_s"), start));
+    if (number(own, "finish_s") > 0)
+        fprintf(text->out, ", %s %s", lc_text_seconds(number(own, "finish_s"), finish),
+                lc_text_without_mpi(text) ? "at the end" : "in MPI_Finalize");
+    if (json_object_get(own, "result_s") != NULL)
+        fprintf(text->out, ", %s for the result, after the program",
+                lc_text_seconds(number(own, "result_s"), result));
+    fputc('\n', text->out);
+}
+
 /* What is not as it should be with the data that travels with messages, in words. */
 static void print_pairing(const struct lc_text *text) {
     static const struct {
@@ -264,6 +280,7 @@ static void print_measurement(const struct lc_text *text) {
         return;
     lc_text_heading(text, "Measurement", NULL);
     print_overhead(text);
+    print_start_and_end(text);
     print_matching(text);
     print_violations(text);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {

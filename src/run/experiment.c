@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "base/timer.h"
 #include "format/rank_record.h"
 #include "run/facts_text.h"
 #include "run/profile_convert.h"
@@ -314,7 +315,7 @@ static char (*read_hosts(const char *dir, json_int_t ranks, bool *several))[LC_R
 }
 
 static enum lc_err convert(const char *dir, const char *raw_path, bool whole, json_t *override,
-                           bool keep) {
+                           bool keep, uint64_t begin_ns) {
     char cubex[PATH_MAX], host[256] = "unknown";
     bool several;
     struct lc_raw_file *raw;
@@ -336,8 +337,12 @@ static enum lc_err convert(const char *dir, const char *raw_path, bool whole, js
     if (defs->n_locations != 0 && (hosts == NULL || !several))
         snprintf(host, sizeof host, "%s", defs->names[defs->locations[0].host]);
     join(cubex, dir, "profile.cubex");
-    struct lc_conversion job = {
-        .raw = raw, .path = cubex, .ranks = (int32_t)ranks, .hosts = {hosts, host}, .meta = meta};
+    struct lc_conversion job = {.raw = raw,
+                                .path = cubex,
+                                .ranks = (int32_t)ranks,
+                                .hosts = {hosts, host},
+                                .meta = meta,
+                                .begin_ns = override != NULL ? begin_ns : 0};
     err = lc_convert_profile(&job);
     free(hosts);
     if (err == LC_OK)
@@ -379,6 +384,7 @@ bool lc_experiment_is_stale(const char *dir) {
 enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep) {
     char path[PATH_MAX];
     bool whole;
+    uint64_t begin_ns = lc_monotonic_raw_ns();
     /* Nodes may finish at the same time; file systems without locks just lose this care. */
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (lock < 0)
@@ -391,7 +397,7 @@ enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep) {
     }
     enum lc_err err = find_raw(dir, path, &whole);
     if (err == LC_OK)
-        err = convert(dir, path, whole, meta, keep);
+        err = convert(dir, path, whole, meta, keep, begin_ns);
     if (strcmp(path + strlen(path) - 7, ".joined") == 0)
         unlink(path);
     close(lock);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/table_text.h"
+#include "base/timer.h"
 #include "format/omp_construct.h"
 #include "model/cubex_write.h"
 #include "model/metrics.h"
@@ -534,7 +535,6 @@ static enum lc_err describe(struct converter *c, json_t *meta) {
     if (estimates != NULL)
         json_object_set_new(meta, "estimates", estimates);
     LC_TRY(lc_model_set_attr(c->model, "Creator", "latecomer " LC_VERSION));
-    LC_TRY(set_json(c, "latecomer.meta", meta));
     json_t *pop = c->defs->pop == NULL ? NULL : json_loads(c->defs->pop, 0, NULL);
     enum lc_err err = pop == NULL ? LC_OK : name_loops(c, pop);
     if (err == LC_OK && pop != NULL)
@@ -618,11 +618,22 @@ static enum lc_err write_all(struct converter *c, const struct lc_conversion *jo
     return write_size_table(c, job->path);
 }
 
+/* What is known of the run, when all but that is written. */
+static enum lc_err write_meta(struct converter *c, const struct lc_conversion *job) {
+    json_t *own = json_object_get(job->meta, "start_and_end");
+    if (own != NULL && job->begin_ns != 0)
+        json_object_set_new(own, "result_s",
+                            json_real((double)(lc_monotonic_raw_ns() - job->begin_ns) * 1e-9));
+    return set_json(c, "latecomer.meta", job->meta);
+}
+
 enum lc_err lc_convert_profile(const struct lc_conversion *job) {
     struct converter c = {0};
     enum lc_err err = prepare(&c, job);
     if (err == LC_OK)
         err = write_all(&c, job);
+    if (err == LC_OK)
+        err = write_meta(&c, job);
     if (err == LC_OK)
         err = lc_cubex_writer_close(c.writer);
     else if (c.writer != NULL)

@@ -15,6 +15,7 @@ struct lc_conversion {
     int32_t ranks;              /* of the run: ranks that left nothing get an empty location */
     struct lc_rank_hosts hosts; /* of those */
     json_t *meta; /* becomes the attribute latecomer.meta; gains what the conversion finds out */
+    uint64_t begin_ns; /* CLOCK_MONOTONIC_RAW; since then the run waits for its result; 0: nobody */
 };
 
 /* A raw profile becomes profile.cubex. LC_ERR_IO, LC_ERR_NOT_FOUND, LC_ERR_NOMEM. */

@@ -156,6 +156,18 @@ static void ending_of(const struct lc_state_header *header, char *text, size_t s
         snprintf(text, size, "running");
 }
 
+/* What the tool took of the program at its start and end: the most of a rank of this node. */
+static json_t *start_and_end(const struct lc_run *run) {
+    uint64_t start_ns = 0, finish_ns = 0;
+    for (size_t i = 0; i < run->peers.n_states; i++) {
+        const struct lc_state_header *header = run->peers.states[i].header;
+        start_ns = header->start_ns > start_ns ? header->start_ns : start_ns;
+        finish_ns = header->finish_ns > finish_ns ? header->finish_ns : finish_ns;
+    }
+    return json_pack("{s:f, s:f}", "start_s", (double)start_ns * 1e-9, "finish_s",
+                     (double)finish_ns * 1e-9);
+}
+
 json_t *lc_meta_end(const struct lc_run *run, const char *ending, bool complete) {
     json_t *meta = json_object(), *endings = json_array();
     char text[64];
@@ -181,6 +193,7 @@ json_t *lc_meta_end(const struct lc_run *run, const char *ending, bool complete)
     json_object_set_new(meta, "endings", endings);
     json_object_set_new(meta, "wall_time_s", json_real((double)(end - begin) * 1e-9));
     json_object_set_new(meta, "end", time_text(lc_realtime_ns()));
+    json_object_set_new(meta, "start_and_end", start_and_end(run));
     if (run->end_ns != 0 && WIFEXITED(run->wait_status))
         json_object_set_new(meta, "exit_status", json_integer(WEXITSTATUS(run->wait_status)));
     return meta;

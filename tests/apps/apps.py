@@ -120,9 +120,11 @@ class Application:
         return sum(seconds)
 
     def useful_measured(self):
-        """The same by the last result, and the seconds that the tool says it took of all ranks together."""
+        """The same by the last result, and the seconds that the tool says it took of all ranks together, its start and end within them included."""
         self.result = result = check_profile(self.latecomer, self.out)
-        return 2 * result["pop"]["parallel_efficiency"] * result["pop"]["elapsed_s"], result["meta"]["overhead"]["total_s"]
+        apart = result["meta"]["start_and_end"]
+        own = result["meta"]["overhead"]["total_s"] + 2 * (apart["start_s"] + apart["finish_s"])
+        return 2 * result["pop"]["parallel_efficiency"] * result["pop"]["elapsed_s"], own
 
     def turn(self, stopwatch):
         """A pair, and a bare run on the stopwatch."""

@@ -304,6 +304,7 @@ static bool wake_alone(void) {
 /* false: no MPI library is loaded yet, so only regions or OpenMP are used: sleep on. */
 static bool wake(bool can_be_alone) {
     static struct lc_loaded_mpi mpi;
+    stub.wake_ns = now_ns(CLOCK_MONOTONIC_RAW);
     if (!lc_find_mpi(&mpi))
         return can_be_alone && wake_alone();
     char why[512] = "";

@@ -102,6 +102,7 @@ static void give_up_if_filtered(void) {
 
 void lc_job_begin(struct lc_call *call) {
     struct lc_state_header *h = lc_core.state;
+    uint64_t begin_ns = lc_monotonic_raw_ns();
     lc_core.filtered_before = calls_are_filtered();
     lc_core.init_ticks = call->end;
     lc_real.Comm_rank(MPI_COMM_WORLD, &lc_core.rank);
@@ -125,6 +126,7 @@ void lc_job_begin(struct lc_call *call) {
     call->mode = atomic_load_explicit(&call->thread->mode, memory_order_relaxed);
     if (call->mode & LC_MODE_LIVE)
         lc_parts_init(call);
+    h->start_ns += lc_monotonic_raw_ns() - begin_ns;
 }
 
 /* MPI_Init and MPI_Init_thread end here. Our own work after it is not booked. */
@@ -164,6 +166,7 @@ int lc_wrap_init_thread(uint32_t fn, void *frame, void *ra, int *argc, char ***a
  * as time in MPI_Finalize, as it would be without the tool, and our own work is not. */
 void lc_job_end(struct lc_call *call) {
     struct lc_thread *t = call->thread;
+    struct lc_state_header *h = lc_core.state;
     give_up_if_filtered();
     lc_parts_finalize(call);
     if (lc_core.agreed)
@@ -173,10 +176,11 @@ void lc_job_end(struct lc_call *call) {
         lc_leave(call);
     }
     t->depth = 1;
-    lc_core.state->finalize_ns = lc_core.state->end_ns = lc_monotonic_raw_ns();
+    h->finalize_ns = h->end_ns = lc_monotonic_raw_ns();
     lc_parts_write();
     lc_mode_change(LC_MODE_LIVE | LC_MODE_ON | LC_MODE_CLOCKS | LC_MODE_TRACE, 0);
     lc_core.finalized = true;
+    h->finish_ns = lc_monotonic_raw_ns() - h->finalize_ns;
     if (lc_core.rank == 0 && lc_core.agreed &&
         notify_parent('f')) /* the result is whole, whatever MPI_Finalize does now */
         wait_until_file_is_open();

@@ -1,7 +1,7 @@
 """Debug information from a server (DEBUGINFOD_URLS): debug_server.py LATECOMER FLAVOUR PROGRAM
 
 The server is a directory of build ids in this process. A stripped program gets names, files and lines from it; each build is asked for once, nobody is
-asked where the program crashed, and a server that says nothing, or is not there, is given up."""
+asked where the program crashed, and a server that says nothing, or is not there, is given up; the time that this takes is told."""
 import http.server
 import json
 import os
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
@@ -58,8 +59,10 @@ class Case:
         asked.clear()
         env = {key: value for key, value in os.environ.items() if not key.startswith("DEBUGINFOD")}
         env.update({"DEBUGINFOD_URLS": urls} if urls else {}, DEBUGINFOD_CACHE_PATH=cache, no_proxy="*", **more)
+        begin = time.monotonic()
         done = subprocess.run([*mpirun(FLAVOUR, 2), LATECOMER, "-q", "run", "--sample=off", "-o", out, *command], env=env, text=True,
                               capture_output=True, timeout=patience(100), check=False, cwd=root, stdin=subprocess.DEVNULL)
+        self.seconds = time.monotonic() - begin
         self.asked, self.name = list(asked), name
         self.check("status", done.returncode == 0 or not ends_well, done)
         show = [LATECOMER, "show", out]
@@ -93,10 +96,14 @@ def main():
         crash = Case(root, "crash", url, ["sh", "-c", KILLED, "sh", program, "1", "1000"], ends_well=False)
         crash.check("ending", crash.result["meta"]["complete"] is False, crash.result["meta"])
         crash.check("asked after a crash", crash.asked == [])
+        crash.check("there is no end to tell", list(crash.result["meta"]["start_and_end"].items())[1:] == [("finish_s", 0)], crash.result["meta"])
 
         silent = socket.create_server(("127.0.0.1", 0), backlog=64)  # accepts, and says nothing
         waits = Case(root, "silent", f"http://127.0.0.1:{silent.getsockname()[1]}/", run, DEBUGINFOD_TIMEOUT="1")
         waits.check("names", not waits.named)
+        apart = waits.result["meta"]["start_and_end"]
+        waits.check("a second of waiting for the server is not told", apart["result_s"] > 1 and "for the result, after the program" in waits.text, apart)
+        waits.check("more is told than it took", min(apart.values()) > 0 and sum(apart.values()) < waits.seconds, apart, waits.seconds)
         waits.check("does not say that nobody answered", waits.result["meta"].get("debuginfod_gave_up") is True and "did not answer" in waits.text, waits.text)
         silent.setblocking(False)
         tries = 0

@@ -96,7 +96,7 @@ static struct lc_cubex *convert(struct builder *b, json_t **meta) {
     struct lc_raw_file *raw;
     assert_int_equal(lc_raw_file_open(&raw, raw_path), LC_OK);
     *meta = json_object();
-    struct lc_conversion job = {raw, path, RANKS, {NULL, "n0"}, *meta};
+    struct lc_conversion job = {raw, path, RANKS, {NULL, "n0"}, *meta, 0};
     enum lc_err err = lc_convert_profile(&job);
     if (err != LC_OK)
         print_error("%s\n", lc_err_text());
