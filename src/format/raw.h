@@ -117,7 +117,7 @@ enum {
     LC_RAW_ROW_SEND = 4, /* flags: the call completed a send of its own (MPI_Wait*) */
     LC_RAW_ROW_NULL = 8, /* flags: no message (MPI_PROC_NULL, failed): not in comms_*, syncs_* */
     /* flags, four bits from this one on: which of the groups of so many ranks that this process
-     * knows (measure/mpi/groups.h); 0: not known, LC_RAW_GROUP_OTHER: one of those for which
+     * knows (measure/mpi/handles.h); 0: not known, LC_RAW_GROUP_OTHER: one of those for which
      * there is no number */
     LC_RAW_ROW_GROUP_SHIFT = 4,
     LC_RAW_GROUP_OTHER = 15,

@@ -1,4 +1,4 @@
-#include "measure/alone/one_process.h"
+#include "measure/alone/alone.h"
 
 #include <mpi.h>
 #include <string.h>

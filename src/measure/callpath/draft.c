@@ -1,5 +1,5 @@
 #include "measure/core/core.h"
-#include "measure/callpath/draft.h"
+#include "measure/callpath/entries.h"
 #include "measure/callpath/entry.h"
 #include "measure/unwind/modules.h"
 #include "measure/callpath/python_stack.h"

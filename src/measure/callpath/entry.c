@@ -7,8 +7,6 @@
 #include "measure/callpath/entry_find.h"
 #include "measure/unwind/modules.h"
 #include "measure/callpath/budget.h"
-#include "measure/callpath/call_sites.h"
-#include "measure/callpath/draft.h"
 #include "measure/callpath/entries.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/loops.h"

@@ -7,21 +7,18 @@
 #include <stddef.h>
 
 #include "base/timer.h"
-#include "measure/clocks/back_edges.h"
+#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/edges.h"
-#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/records.h"
-#include "measure/clocks/sends.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "piggyback/logical.h"
 #include "piggyback/match.h"
 #include "piggyback/posts.h"
-#include "measure/clocks/receive_records.h"
 
 /* ---- sender */
 

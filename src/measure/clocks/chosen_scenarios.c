@@ -1,4 +1,4 @@
-#include "measure/clocks/chosen_scenarios.h"
+#include "measure/clocks/what_if_factors.h"
 
 #include <math.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 #include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/clocks/deferred.h"
+#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "measure/core/state_write.h"

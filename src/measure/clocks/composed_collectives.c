@@ -9,12 +9,10 @@
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/clocks/composed_collectives.h"
+#include "measure/clocks/collectives.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/global_time.h"
-#include "measure/clocks/packets.h"
-#include "measure/clocks/shadow_private.h"
-#include "measure/clocks/turns.h"
+#include "measure/clocks/records.h"
 #include "measure/core/core.h"
 
 struct lc_shadow_batch { /* also as words of a message */

@@ -6,7 +6,7 @@
 #include "base/timer.h"
 #include "measure/mpi/handles.h"
 #include "measure/clocks/clocks.h"
-#include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/collectives.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "piggyback/logical.h"
@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/backlog.h"
-#include "measure/clocks/collectives_backlog.h"
 #include "piggyback/colllog.h"
 #include "piggyback/combine.h"
 

@@ -10,6 +10,9 @@
 #include "piggyback/colllog.h"
 #include "piggyback/combine.h"
 
+struct lc_call;
+struct lc_clk_thread;
+struct lc_comm;
 struct lc_shadow;
 
 struct lc_clk_comm {
@@ -20,7 +23,7 @@ struct lc_clk_comm {
     double looked_ns;
     bool freed;    /* by the program; it is here until nothing uses it: */
     uint32_t uses; /* shadow collectives */
-    /* of these, composed ones that are not known yet, in order (composed_collectives.h) */
+    /* of these, composed ones that are not known yet, in order (collectives.h) */
     struct lc_shadow *first_composed, *last_composed;
     uint64_t composed_end;  /* ticks: of the last one */
     bool lags;              /* of a member the clocks lagged far behind, as the last batch told */
@@ -51,19 +54,34 @@ void lc_clk_comm_unuse(struct lc_clk_comm *c);
  * (MPI_Intercomm_create, MPI_Comm_spawn, ..) synchronise all members of the new one (both groups):
  * an edge from every member to every other. */
 
-struct lc_call;
-struct lc_clk_thread;
-struct lc_comm;
-
 /* Frees what the exchange needed; before MPI_Finalize. */
 void lc_clk_constructor_sync_finish(void);
 
 /* Communicators: a number that all members find without talking, the log of their
  * collectives. */
 
-struct lc_comm;
-
 /* The clocks' part of a new communicator (comm->clocks; NULL remains where there is no memory). */
 void lc_clk_comm_make(struct lc_comm *comm);
+
+/* Epochs of locks of a window. */
+enum { LC_TAG_POST, LC_TAG_COMPLETE, LC_TAG_LOCKER, LC_TAG_EPOCH }; /* of a window's entries */
+
+struct lc_clk_locks {
+    struct lc_comm comm; /* a copy: the program may free its communicator */
+    uint32_t context;
+    uint64_t id;             /* of the lines */
+    struct lc_unlock *lines; /* own, two per target: exclusive, shared; NULL: none */
+    uint8_t *held;           /* by target: 1 shared, 2 exclusive */
+    struct lc_away *away;    /* by member; NULL: all are on this node */
+    bool announced;
+};
+void lc_clk_locks_init(struct lc_clk_locks *w); /* both with lc_clk.lock held */
+/* It is freed. With lc_clk.lock held. */
+void lc_clk_locks_free(struct lc_clk_locks *w);
+/* Before MPI_Win_lock and MPI_Win_lock_all. */
+void lc_clk_lock_begin(struct lc_call *call, struct lc_clk_locks *w);
+void lc_clk_lock_hold(struct lc_clk_locks *w, int target, bool shared); /* -1: all */
+/* After MPI_Win_unlock of a target; -1: all. */
+void lc_clk_lock_over(struct lc_call *call, struct lc_clk_locks *w, int target);
 
 #endif

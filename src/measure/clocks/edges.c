@@ -10,7 +10,7 @@
 #include "measure/clocks/records.h"
 #include "piggyback/cpvec.h"
 #include "piggyback/logical.h"
-#include "measure/clocks/shadow_collectives.h"
+#include "measure/clocks/collectives.h"
 #include "measure/clocks/wait_states.h"
 #include "piggyback/match.h"
 #include "piggyback/pending_entries.h"

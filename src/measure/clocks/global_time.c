@@ -24,7 +24,6 @@
 #include "base/mem.h"
 #include "measure/mpi/handles.h"
 #include "measure/clocks/contexts.h"
-#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 
 enum {

@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct lc_call;
 struct lc_clk_measured;
+struct lc_comm;
 
 struct lc_offset_ends { /* offsets to the global clock at both ends of the run, ns */
     double offset_begin, offset_end, local_begin, local_end, error;
@@ -19,7 +21,6 @@ double lc_clk_global_s(const struct lc_offset_ends *c, uint64_t ticks);
 /* Newly measured: how far off was the offset that was in use until now? */
 void lc_clk_compare(const struct lc_clk_measured *m);
 
-struct lc_call;
 /* Every rank is at the end of a collective operation that all were in: the nodes are synchronised
  * again if it is time. Collective. */
 void lc_clk_resync_look(struct lc_call *call);
@@ -32,14 +33,11 @@ void lc_clk_measure_offset(struct lc_clk_measured *m);
 void lc_clk_time_init(void); /* collective */
 
 /* Clock offsets of the nodes for the event trace. */
-
-struct lc_call;
-struct lc_clk_measured;
-struct lc_comm;
-
-/* clock offsets of the nodes for the event trace */
 void lc_clk_trace_begin(void);                                         /* collective, in MPI_Init */
 void lc_clk_trace_barrier(struct lc_call *call, struct lc_comm *comm); /* collective over comm */
 void lc_clk_trace_end(const struct lc_clk_measured *m); /* collective, in MPI_Finalize */
+
+/* Areas of the ranks of a node; false: no shared memory. */
+bool lc_clk_memory(void); /* collective */
 
 #endif

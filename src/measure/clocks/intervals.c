@@ -6,7 +6,6 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/intervals.h"
-#include "measure/clocks/phases.h"
 #include "measure/clocks/what_if_factors.h"
 #include "measure/core/thread.h"
 #include "piggyback/cpvec.h"

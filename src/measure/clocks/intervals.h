@@ -4,12 +4,18 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stddef.h>
 
 #include "piggyback/cpvec.h"
+#include "format/facts.h"
 
+struct lc_call;
 struct lc_clk_thread;
+struct lc_loop;
+struct lc_offset_ends;
+struct lc_strbuf;
 
-void lc_clk_interval_begin(uint64_t now, uint32_t region); /* named, open now (phases.h) */
+void lc_clk_interval_begin(uint64_t now, uint32_t region); /* named, open now (intervals.h) */
 /* The interval that is open ends now (ticks). */
 void lc_clk_interval_end(uint64_t now);
 /* Of the program, where the clocks lag behind it: its measurement was switched, now (ticks). */
@@ -22,5 +28,50 @@ uint32_t lc_clk_interval_of(const struct lc_clk_thread *k, uint64_t *begin);
 bool lc_clk_is_between(const struct lc_clk_thread *k);
 /* The thread sees what intervals began and ended since its last event. */
 void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now);
+
+/* Named phases: the outermost regions of the thread that called MPI_Init. */
+
+/* An outermost region of the first thread begins. */
+void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call);
+/* The outermost region of the first thread ends. */
+void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call);
+/* An interval begins or ends. With lc_clk.lock held. */
+void lc_clk_phase_interval(bool on, uint64_t now, uint32_t region);
+/* The log of a test: as the program's phase begins or ends, where the clocks lag behind it. region:
+ * that begins; UINT32_MAX: it ends. */
+void lc_clk_phase_log(uint32_t region, uint64_t now);
+/* The region of a begin that is one of a phase of this thread, UINT32_MAX: of none. */
+uint32_t lc_clk_phase_of(const struct lc_clk_thread *k, const struct lc_call *call);
+/* The outermost named region that the first thread is in, UINT32_MAX: none. Any thread may ask;
+ * takes lc_clk.lock. */
+uint32_t lc_clk_open_region(void);
+/* A thread sees the change of phase at its next event. */
+void lc_clk_phase_catch_up(struct lc_clk_thread *k);
+
+/* Collective; adds facts on rank 0: LC_FACT_FIELD, LC_FACT_PHASE. */
+void lc_clk_phases_put(const struct lc_offset_ends *c, struct lc_strbuf *facts);
+
+/* Iterations of loops that were found in the run (callpath/loops.h), joined over all ranks in
+ * MPI_Finalize. Loops of two ranks are one if their homes are the same call path, and as many loops
+ * of that home came before. Of ranks that counted differently the least number counts. */
+
+/* Collective; adds LC_FACT_LOOP on rank 0, each after its LC_FACT_FIELD, and the homes to the
+ * state: value `loop.<k>` at the node of loop k (run/profile_convert.c names it). */
+void lc_clk_iterations_put(const struct lc_offset_ends *c, struct lc_strbuf *facts);
+
+/* Iterations of every rank by themselves: how long each took, and how long the rank waited in it.
+ * Collective; adds LC_FACT_FIELD on rank 0: means over blocks of iterations, a row for every few
+ * ranks that follow each other (sums over those that have the iterations, and their number). n
+ * values of this rank, NULL: it has none; a value stands for `unit` iterations. */
+void lc_iterations_put_ranks(const double *elapsed_s, const double *waiting_s, size_t n,
+                             size_t unit, struct lc_strbuf *facts);
+
+/* What the threads of a process do in iterations of loops that were found in the run. Seen by the
+ * thread that is in the loop, which asks no other: one that works meanwhile is seen as it was at
+ * its last event, and between events as working until now.
+ *
+ * Brings loop->threads up to the visit at `now` (ticks); but for `outside_omp` nothing where a
+ * thread is alone, or where clocks lag behind the program. */
+void lc_clk_iteration_visit(struct lc_loop *loop, uint64_t now);
 
 #endif

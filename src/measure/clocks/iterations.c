@@ -3,7 +3,7 @@
 #include <string.h>
 #include <stdint.h>
 
-#include "measure/clocks/iterations.h"
+#include "measure/clocks/intervals.h"
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "format/facts.h"

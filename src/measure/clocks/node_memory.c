@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
-#include "measure/clocks/node_memory.h"
+#include "measure/clocks/global_time.h"
 #include "measure/core/core.h"
 #include "piggyback/area.h"
 #include "measure/core/state_write.h"

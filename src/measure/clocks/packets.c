@@ -6,7 +6,7 @@
 #include "base/timer.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/clocks.h"
-#include "measure/clocks/packets.h"
+#include "measure/clocks/records.h"
 #include "measure/core/core.h"
 
 enum {

@@ -20,8 +20,6 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/intervals.h"
-#include "measure/clocks/iterations.h"
-#include "measure/clocks/phases.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/region_names.h"

@@ -10,17 +10,13 @@
 #include <stdatomic.h>
 
 #include "measure/clocks/records.h"
-#include "measure/clocks/back_edges.h"
+#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/origins.h"
-#include "measure/clocks/packets.h"
-#include "measure/clocks/turns.h"
 #include "measure/clocks/global_time.h"
 #include "piggyback/match.h"
-#include "measure/clocks/composed_collectives.h"
-#include "measure/clocks/shadow_collectives.h"
-#include "measure/clocks/shadow_private.h"
+#include "measure/clocks/collectives.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 

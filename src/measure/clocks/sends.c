@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "measure/mpi/operations.h"
-#include "measure/clocks/back_edges.h"
+#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
@@ -11,11 +11,7 @@
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/intervals.h"
-#include "measure/clocks/clock_messages.h"
-#include "measure/clocks/packets.h"
 #include "measure/clocks/records.h"
-#include "measure/clocks/sends.h"
-#include "measure/clocks/turns.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "piggyback/logical.h"

@@ -20,13 +20,10 @@
 #include "measure/mpi/operations.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/clocks/composed_collectives.h"
+#include "measure/clocks/collectives.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/edges.h"
-#include "measure/clocks/packets.h"
 #include "measure/clocks/records.h"
-#include "measure/clocks/shadow_collectives.h"
-#include "measure/clocks/shadow_private.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
@@ -43,7 +40,8 @@ _Static_assert(sizeof(struct lc_shadow_record) / sizeof(uint64_t) <= LC_STASH_RO
 
 enum { HEAD = offsetof(struct lc_shadow_record, extra) / sizeof(uint64_t) };
 
-void lc_shadow_empty(struct lc_shadow_record *r) {
+/* Of no member yet. */
+static void empty_record(struct lc_shadow_record *r) {
     memset(r, 0, (HEAD + 2) * sizeof(uint64_t));
     r->past[0] = 0;
 }
@@ -59,7 +57,7 @@ static void copy_extra(const struct lc_shadow_record *from, struct lc_shadow_rec
 
 void lc_shadow_copy(const struct lc_shadow_record *from, struct lc_shadow_record *to) {
     if (from->n == 0) {
-        lc_shadow_empty(to);
+        empty_record(to);
         return;
     }
     memcpy(to, from, HEAD * sizeof(uint64_t));
@@ -78,7 +76,7 @@ uint32_t lc_shadow_pack(const struct lc_shadow_record *r, uint64_t *words) {
 
 bool lc_shadow_unpack(const uint64_t *words, uint32_t n, struct lc_shadow_record *r) {
     uint32_t head = HEAD;
-    lc_shadow_empty(r);
+    empty_record(r);
     if (n <= head) /* of no member */
         return true;
     if (words[head] > LC_RECORD_ITEMS)
@@ -185,6 +183,70 @@ void lc_shadow_apply(struct lc_clk_thread *k, struct lc_call *call, const struct
     lc_clk_edge(k, lc_clk.rank, &e.stamp, call->end, e.extra, LC_RECORD_EXTRA);
     if (e.rank != lc_clk.rank)
         lc_clk_coll_candidate(k, call, x, e.release, e.rank, e.node);
+}
+
+/* ---- those under way */
+
+/* In the order in which they began: most arrivals belong to the oldest. */
+static struct lc_shadow *under_way, *under_way_last;
+
+static struct lc_shadow *spare; /* by `next` */
+
+/* A new one, all 0, its records empty; NULL: no memory. */
+static struct lc_shadow *take_shadow(void) {
+    struct lc_shadow *m = spare;
+    if (m != NULL)
+        spare = m->next;
+    else
+        m = malloc(sizeof *m);
+    if (m == NULL)
+        return NULL;
+    memset(m, 0, offsetof(struct lc_shadow, mine));
+    empty_record(&m->mine);
+    empty_record(&m->up);
+    empty_record(&m->received);
+    return m;
+}
+
+void lc_shadow_free_spare(void) {
+    for (struct lc_shadow *m = spare, *next; m != NULL; m = next) {
+        next = m->next;
+        free(m);
+    }
+    spare = NULL;
+}
+
+static void enlist(struct lc_shadow *m) {
+    m->previous = under_way_last;
+    *(m->previous != NULL ? &m->previous->next : &under_way) = m;
+    under_way_last = m;
+}
+
+static void leave(struct lc_shadow *m) {
+    *(m->previous != NULL ? &m->previous->next : &under_way) = m->next;
+    *(m->next != NULL ? &m->next->previous : &under_way_last) = m->previous;
+}
+
+static void free_shadow(struct lc_shadow *m) {
+    lc_clk_comm_unuse(m->c);
+    free(m->to);
+    free(m->from);
+    m->next = spare;
+    spare = m;
+}
+
+void lc_shadow_go(struct lc_shadow *m) {
+    if (!m->over || m->wanted)
+        return;
+    leave(m);
+    free_shadow(m);
+}
+
+struct lc_shadow *lc_shadow_find(uint32_t context, uint32_t number) {
+    struct lc_shadow *m = under_way;
+    while (m != NULL && (m->number != number || lc_shadow_context(m) != context))
+        m = m->next;
+    return m;
 }
 
 enum { LC_SHADOW_DIRECT = 64 };
@@ -397,14 +459,14 @@ void lc_clk_shadow_part(uint32_t context, uint32_t number) {
 }
 
 bool lc_clk_shadows_left(void) {
-    for (const struct lc_shadow *m = lc_shadow_first(); m != NULL; m = m->next)
+    for (const struct lc_shadow *m = under_way; m != NULL; m = m->next)
         if (!m->over)
             return true;
     return false;
 }
 
 void lc_clk_shadows_give_up(void) {
-    for (struct lc_shadow *m = lc_shadow_first(), *next; m != NULL; m = next) {
+    for (struct lc_shadow *m = under_way, *next; m != NULL; m = next) {
         next = m->next;
         lc_clk.counts.skipped += !m->over;
         if (m->composed)
@@ -471,7 +533,7 @@ static bool set_pairs(struct lc_call *call, struct lc_shadow *m, const struct lc
 
 struct lc_shadow *lc_clk_shadow_new(struct lc_call *call, const struct lc_clk_coll *x,
                                     const struct lc_comm *comm, const struct lc_coll *coll) {
-    struct lc_shadow *m = lc_shadow_take();
+    struct lc_shadow *m = take_shadow();
     if (m == NULL)
         return NULL;
     m->c = x->c;
@@ -494,10 +556,10 @@ struct lc_shadow *lc_clk_shadow_new(struct lc_call *call, const struct lc_clk_co
     bool pairs = x->kind == LC_COLL_V2V || x->kind == LC_COLL_NEIGHBOR ||
                  (x->kind == LC_COLL_N2ONE && m->is_root && (m->inter || m->direct));
     if (m->ranks == NULL || (pairs && !set_pairs(call, m, x, coll))) {
-        lc_shadow_free(m);
+        free_shadow(m);
         return NULL;
     }
-    lc_shadow_enlist(m);
+    enlist(m);
     lc_clk.counts.shadows++;
     if (x->certain)
         lc_clk_composed_begin(m, call->begin);

@@ -22,15 +22,14 @@
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/edges.h"
-#include "measure/clocks/sends.h"
+#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/wait_states.h"
-#include "measure/clocks/window_locks.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "piggyback/logical.h"
 #include "piggyback/match.h"
 #include "piggyback/pending_entries.h"
-#include "measure/clocks/collectives_backlog.h"
+#include "measure/clocks/collectives.h"
 
 enum { LC_SYNC_LOOKS = 1000 };
 

@@ -1,5 +1,5 @@
 /* Messages in turn: records that need no clocks of their sender. */
-#include "measure/clocks/turns.h"
+#include "measure/clocks/records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,6 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/global_time.h"
-#include "measure/clocks/packets.h"
-#include "measure/clocks/records.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "piggyback/logical.h"

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct lc_call;
+struct lc_clk_thread;
 struct lc_strbuf;
 
 /* Reads the scenarios of the run. */
@@ -23,5 +25,37 @@ uint32_t lc_clk_whatif_seen(void);
 /* The user's scenarios as facts; seen: bits of the names that occurred in call paths of some
  * rank. */
 void lc_clk_whatif_facts(uint32_t seen, struct lc_strbuf *facts);
+
+/* What-if scenarios that the library chooses itself: for the call paths whose work makes others
+ * wait most, so far, clocks of the run without that
+ * (docs/definitions/findings.md#what-if-clocks-chosen-in-the-run).
+ *
+ * The first operation in which all ranks wait for each other that is the 4th, 8th, 16th, .. of its
+ * kind is a point at which the ranks compare what they worked (two reductions of 1.6 KiB along a
+ * tree), choose, and switch clocks on or off: all at the same point, as each of them counts these
+ * operations alike. No rank waits longer than 2 s for another one there; then it chooses no more,
+ * and the gains of the run are not known. Clocks that cost more than LC_CHOSEN_PPM of the run time
+ * are not carried. Ranks of one node, one thread each; scenarios that the user names come first.
+ *
+ * Work of more than 2 us is counted by call path. What that costs a call, and what clocks cost
+ * (EDGE_NS, MEMBER_NS), is assumed and has not been measured. Comparing is the tool's own work, and
+ * counts in its budget. */
+
+enum { LC_CHOSEN_PPM = 5000, LC_CHOSEN_FIRST = 4, LC_CHOSEN_LOOKS = 1024 };
+
+/* away: not all ranks share memory. */
+void lc_clk_choose_init(bool away);
+/* The thread worked that long in `node` until it called MPI in call path `call` (0: it did not). */
+void lc_clk_portion(struct lc_clk_thread *k, uint32_t node, uint32_t call, uint64_t ticks);
+/* Now and then while clocks are carried: the rank gives up where they have cost too much; at the
+ * next point the others do so too. */
+void lc_clk_look_at_cost(struct lc_clk_thread *k);
+/* At the end of a call that is such a point. Collective. */
+void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call);
+/* Have scenarios been chosen? The same on all ranks. */
+bool lc_clk_has_chosen(void);
+/* Gains of the whole run go to the state of the ranks they name; saved_s: by scenario, what its
+ * clock was behind that of useful time at the end (rank 0's counts). Collective. */
+void lc_clk_chosen_finish(double saved_s[]);
 
 #endif

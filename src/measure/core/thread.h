@@ -85,7 +85,7 @@ struct lc_thread {
     struct lc_state_chunk *chunk; /* newest */
     struct lc_pool *pool;         /* memory of entries */
     void *draft;                  /* of callpath/entry.c */
-    struct lc_sites *sites;       /* call_sites.c */
+    struct lc_sites *sites;       /* entries.c */
     struct lc_request **scratch_requests;
     MPI_Status *scratch_statuses;
     size_t cap_scratch;

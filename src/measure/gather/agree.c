@@ -12,7 +12,7 @@
 #include "job/launcher.h"
 #include "format/rank_record.h"
 #include "measure/core/core.h"
-#include "measure/gather/agree.h"
+#include "measure/gather/finalize.h"
 #include "measure/core/thread.h"
 
 /* Do all ranks of MPI_COMM_WORLD run under the tool, with the same options? MPI itself cannot

@@ -17,7 +17,6 @@
 #include "measure/core/core.h"
 #include "measure/core/core_parts.h"
 #include "measure/gather/finalize.h"
-#include "measure/gather/rank_facts.h"
 
 /* Writing the profile in MPI_Finalize. Call trees are merged up a binomial tree; the maps from each
  * rank's nodes to those of the whole travel down the same tree: O(log P) messages per rank. Then

@@ -12,7 +12,7 @@
 #include "measure/core/core_parts.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/budget.h"
-#include "measure/callpath/call_sites.h"
+#include "measure/callpath/entries.h"
 #include "measure/samples/sampler.h"
 #include "measure/core/thread.h"
 #include "measure/trace/trace_window.h"

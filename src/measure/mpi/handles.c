@@ -1,12 +1,56 @@
-#include "measure/mpi/handles.h"
-
 #include <stdlib.h>
+#include <stdbool.h>
 
+#include "measure/mpi/handles.h"
 #include "base/hash.h"
 #include "format/raw.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
-#include "measure/mpi/groups.h"
+
+static struct lc_groups known; /* under lc_core.lock */
+
+static uint64_t hash_of(const struct lc_comm *comm) {
+    uint64_t hash = lc_hash_key((uint64_t)comm->size);
+    for (int i = 0; i < comm->size; i++)
+        hash = lc_hash_key(hash ^ (uint64_t)(uint32_t)comm->world[i]);
+    return hash;
+}
+
+static bool has_number(const struct lc_comm *comm) {
+    if (comm->inter || comm->size < 2)
+        return false;
+    for (int i = 0; i < comm->size; i++)
+        if (comm->world[i] < 0) /* MPI_UNDEFINED */
+            return false;
+    return true;
+}
+
+/* The number of the group of a communicator, found or new; 0: an intercommunicator, one of a single
+ * rank, or of processes outside of MPI_COMM_WORLD; LC_RAW_GROUP_OTHER: there are too many. With
+ * lc_core.lock held. */
+static uint32_t group_number(const struct lc_comm *comm) {
+    uint32_t alike = 0;
+    if (!has_number(comm))
+        return 0;
+    uint64_t hash = hash_of(comm);
+    for (uint32_t i = 0; i < known.n; i++) {
+        const struct lc_known_group *group = &known.group[i];
+        if (group->hash == hash && group->size == (uint32_t)comm->size)
+            return group->number;
+        alike += group->size == (uint32_t)comm->size;
+    }
+    if (known.n == LC_GROUPS_MOST || alike + 1 >= LC_RAW_GROUP_OTHER)
+        return LC_RAW_GROUP_OTHER;
+    known.group[known.n++] = (struct lc_known_group){.hash = hash,
+                                                     .size = (uint32_t)comm->size,
+                                                     .position = (uint32_t)comm->rank,
+                                                     .number = alike + 1};
+    return alike + 1;
+}
+
+void lc_groups_get(struct lc_groups *groups) {
+    *groups = known;
+}
 
 /* Communicators and data types by handle. Records of freed communicators are kept for a while, as
  * requests may still point to them. */
@@ -166,7 +210,7 @@ void lc_comm_insert(struct lc_comm *c, MPI_Comm handle) {
     c->handle = handle;
     c->row_flags = (n < LC_RAW_COMM_MOST ? n : (uint32_t)LC_RAW_COMM_MOST)
                        << LC_RAW_ROW_COMM_SHIFT |
-                   lc_group_number(c) << LC_RAW_ROW_GROUP_SHIFT;
+                   group_number(c) << LC_RAW_ROW_GROUP_SHIFT;
     c->next = buckets[bucket];
     buckets[bucket] = c;
 }

@@ -9,6 +9,7 @@
 
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
+#include "format/facts.h"
 
 struct lc_thread;
 
@@ -71,5 +72,16 @@ static inline struct lc_comm *lc_comm_get(struct lc_thread *t, MPI_Comm comm) {
         return c;
     return lc_comm_cold(t, comm);
 }
+
+/* Who is in which communicator: the groups of ranks that communicators of this process had, each
+ * once, however many communicators it had. Rows of collectives carry the number that a group has
+ * here (LC_RAW_ROW_GROUP_SHIFT); which ranks these are, the parent puts together from what all
+ * ranks know: their own position in groups that are named by a hash of their ranks. Goes into the
+ * facts (gather/rank_facts.c). */
+
+struct lc_comm;
+
+/* All so far. With lc_core.lock held. */
+void lc_groups_get(struct lc_groups *groups);
 
 #endif

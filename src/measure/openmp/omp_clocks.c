@@ -5,7 +5,6 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/intervals.h"
-#include "measure/clocks/phases.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "measure/openmp/omp_thread.h"

@@ -7,7 +7,7 @@
 
 #include "format/trace_record.h"
 #include "measure/openmp/omp_thread.h"
-#include "measure/trace/trace_put.h"
+#include "measure/trace/trace_area.h"
 
 /* NULL: nothing is recorded now. */
 static inline struct lc_trace_stream *lc_omp_stream(const struct lc_omp_thread *o) {

@@ -7,7 +7,7 @@
 #include "format/omp_construct.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
-#include "measure/callpath/draft.h"
+#include "measure/callpath/entries.h"
 #include "measure/unwind/modules.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/stack_copy.h"

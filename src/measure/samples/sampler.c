@@ -24,7 +24,7 @@
 #include "measure/samples/switch_rate.h"
 #include "measure/samples/timer_ring.h"
 #include "measure/core/state_write.h"
-#include "measure/trace/trace_put.h"
+#include "measure/trace/trace_area.h"
 
 enum {
     SLOWER = 64,          /* the second ring: that many fewer samples */

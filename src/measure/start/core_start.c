@@ -10,7 +10,6 @@
 #include "base/err.h"
 #include "base/timer.h"
 #include "measure/alone/alone.h"
-#include "measure/alone/one_process.h"
 #include "measure/wrappers/wrappers.h"
 #include "measure/core/core.h"
 #include "measure/core/core_parts.h"

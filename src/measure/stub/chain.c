@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "measure/stub/find_mpi.h"
-
 /* The oldest version of dlsym, which every C library of this machine still has. */
 #if defined(__x86_64__)
 #define OLDEST_DLSYM "GLIBC_2.2.5"

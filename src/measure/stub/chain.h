@@ -15,6 +15,8 @@
 
 #include <stdbool.h>
 
+#include "job/mpi_flavour.h"
+
 /* Added to the number of a slot where MPI_ was called, not PMPI_ (LC_FRONT_BIT of stub_asm.h). */
 enum { LC_CHAIN_FRONT = 0x8000 };
 
@@ -41,5 +43,50 @@ struct lc_chain_stub {
 };
 /* What it has of that now. */
 struct lc_chain_stub lc_stub_for_chain(void);
+
+/* The MPI library that the process has loaded, found by what it exports, under whatever name.
+ * Called by the preloaded library alone. */
+
+struct lc_loaded_mpi {
+    void *handle;            /* of dlopen; NULL: none is loaded */
+    enum lc_flavour flavour; /* unknown: it cannot be measured */
+    char path[4096];
+    char product[64]; /* "MPICH 4.0.2": what it says it is, now that it runs */
+};
+
+/* Looks at the loaded objects, unless they are as they were when it last found nothing. With the
+ * stub's lock held. */
+bool lc_find_mpi(struct lc_loaded_mpi *mpi);
+
+/* The same without asking it anything: its own PMPI_Init; NULL: there is none. */
+void *lc_find_mpi_symbol(void);
+
+/* The function of this name in the next library that has it after the object `path`, as loaded. */
+void *lc_symbol_behind(const char *path, const char *name);
+
+/* What stands behind the functions of this library that GCC's code calls of its OpenMP runtime: the
+ * runtime in the caller's own scope. Most processes have one, which all see; libraries that an
+ * interpreter loads may each bring one of their own. */
+
+/* In the order of enum lc_gomp_entry: what all callers have, NULL where that is not known. */
+extern void *lc_gomp_reals[];
+extern const char *const lc_gomp_names[];
+
+/* The function that the caller would have found without this library; NULL: none. */
+void *lc_gomp_behind(unsigned entry, const void *caller);
+/* Is it one of GCC's runtime, which tells tools nothing? LLVM's has these functions, too. */
+bool lc_is_libgomp(void *function);
+/* A library may have gone: its addresses may belong to another one. */
+void lc_gomp_forget_callers(void);
+
+/* Binding of threads where LLVM's OpenMP runtime is put before libgomp. libgomp stays loaded, and
+ * when it is loaded it binds the first thread to its first place, which LLVM's runtime would then
+ * take for all the CPUs there are. So just before that starts it gets the CPUs that the process
+ * had, and what `latecomer run` found that binds as libgomp would (run/binding.h). */
+
+/* Reads what `latecomer run` left in the environment, once; before that is cleaned. */
+void lc_omp_binding_remember(void);
+/* In the thread that starts the runtime, before it looks at CPUs and variables. */
+void lc_omp_binding_restore(void);
 
 #endif

@@ -1,11 +1,9 @@
-#include "measure/stub/find_mpi.h"
+#include "measure/stub/chain.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "measure/stub/chain.h"
 
 /* More than MPI_MAX_LIBRARY_VERSION_STRING of any MPI: 256 (Open MPI), 8192 (MPICH). */
 enum { VERSION_BYTES = 16384 };

@@ -1,4 +1,4 @@
-#include "measure/stub/gomp_behind.h"
+#include "measure/stub/chain.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "measure/gomp_entries.h"
-#include "measure/stub/chain.h"
 
 enum { BUCKETS = 1024 };
 

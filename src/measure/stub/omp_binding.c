@@ -1,4 +1,4 @@
-#include "measure/stub/omp_binding.h"
+#include "measure/stub/chain.h"
 
 #include <sched.h>
 #include <stdbool.h>

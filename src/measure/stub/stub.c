@@ -25,9 +25,6 @@
 #include "job/mpi_flavour.h"
 #include "measure/gomp_entries.h"
 #include "measure/stub/chain.h"
-#include "measure/stub/find_mpi.h"
-#include "measure/stub/gomp_behind.h"
-#include "measure/stub/omp_binding.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

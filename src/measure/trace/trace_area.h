@@ -1,5 +1,4 @@
-/* What the parts of the trace recorder share (trace_area.c, definitions.c, trace_calls.c,
- * trace_unify.c). */
+/* What the parts of the trace recorder share (trace_area.c, definitions.c, trace_calls.c). */
 #ifndef LC_MEASURE_TRACE_TRACE_AREA_H
 #define LC_MEASURE_TRACE_TRACE_AREA_H
 
@@ -13,8 +12,13 @@
 #include "base/strbuf.h"
 #include "format/trace_defs.h"
 #include "format/trace_record.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 
+struct lc_comm;
+struct lc_entry;
 struct lc_thread;
+struct lc_timer_bend;
 
 /* Once, when the state exists: makes the area if tracing is asked for. */
 void lc_trace_start(void);
@@ -63,5 +67,96 @@ static inline void lc_trace_commit(struct lc_trace_stream *s, uint64_t *end) {
     atomic_signal_fence(memory_order_release);
     s->next = end;
 }
+
+/* Records into the chunk of a thread. */
+
+enum {
+    /* free after every call: most calls need no check that fails */
+    LC_TRACE_MARGIN_WORDS = 64
+};
+#define LC_TRACE_RECORDING (LC_MODE_TRACE | LC_MODE_ON | LC_MODE_RECORD)
+
+static inline struct lc_trace_stream *lc_trace_stream_of(const struct lc_call *call) {
+    return lc_likely((call->mode & LC_TRACE_RECORDING) == LC_TRACE_RECORDING) ? call->thread->trace
+                                                                              : NULL;
+}
+
+static inline uint64_t *lc_trace_room(struct lc_trace_stream *s, unsigned words) {
+    return lc_likely(s->next + words <= s->limit) ? s->next : lc_trace_refill(s, words);
+}
+
+static inline void lc_trace_put1(struct lc_trace_stream *s, uint64_t a) {
+    uint64_t *p = lc_trace_room(s, 1);
+    p[0] = a;
+    lc_trace_commit(s, p + 1);
+}
+
+static inline void lc_trace_put2(struct lc_trace_stream *s, uint64_t a, uint64_t b) {
+    uint64_t *p = lc_trace_room(s, 2);
+    p[0] = a;
+    p[1] = b;
+    lc_trace_commit(s, p + 2);
+}
+
+static inline void lc_trace_put3(struct lc_trace_stream *s, uint64_t a, uint64_t b, uint64_t c) {
+    uint64_t *p = lc_trace_room(s, 3);
+    p[0] = a;
+    p[1] = b;
+    p[2] = c;
+    lc_trace_commit(s, p + 3);
+}
+
+static inline void lc_trace_put4(struct lc_trace_stream *s, uint64_t a, uint64_t b, uint64_t c,
+                                 uint64_t d) {
+    uint64_t *p = lc_trace_room(s, 4);
+    p[0] = a;
+    p[1] = b;
+    p[2] = c;
+    p[3] = d;
+    lc_trace_commit(s, p + 4);
+}
+
+/* Makes room for what follows a record, where it has become scarce. */
+static inline void lc_trace_renew_if_full(struct lc_trace_stream *s) {
+    if (lc_unlikely(s->next + LC_TRACE_MARGIN_WORDS > s->limit))
+        lc_trace_renew(s);
+}
+
+/* Not left out by its size. */
+static inline bool lc_trace_sized(const struct lc_trace_stream *s, uint64_t bytes) {
+    return lc_likely(bytes - s->min_bytes <= s->more_bytes);
+}
+
+/* The definition stream: what is said once. Cold. */
+
+/* The process itself: rank, host, command. Nothing if no trace is written. */
+void lc_trace_define_process(void);
+
+/* The calling thread as a location: index in the process, ticks since those of the area. */
+void lc_trace_define_thread(uint32_t index, uint64_t begin_ticks);
+
+/* A measured offset between this node's clock and that of rank 0: at `ticks` of this process (as
+ * lc_ticks gives them), global time - local time; nothing if no trace is written. */
+void lc_trace_define_clock(uint64_t ticks, int64_t offset_ticks, uint64_t deviation_ticks);
+/* The name that the program gave a communicator or window. */
+void lc_trace_define_name(bool window, uint32_t id, const char *name);
+/* A communicator that was made; parent NULL: of none. */
+void lc_trace_define_comm(struct lc_comm *comm, struct lc_comm *parent);
+
+/* A test makes this process believe in another clock (base/timer.h). */
+void lc_trace_define_bend(uint64_t base_ticks, double ns_per_tick,
+                          const struct lc_timer_bend *bend);
+/* The number of a text, new if it is seen for the first time. With tracing on. */
+uint32_t lc_trace_define_string(const char *text, enum lc_def_string use);
+/* Appends a definition record: `head`, then `rest`. */
+void lc_trace_define(enum lc_def_type type, const void *head, size_t head_bytes, const void *rest,
+                     size_t rest_bytes);
+
+/* The call sites of a call path that was not seen before. */
+void lc_trace_sites(const struct lc_entry *entry);
+
+/* Brings the definitions of all ranks together. Once, after MPI_Finalize's end stamp; collective if
+ * lc_core.agreed. */
+void lc_trace_close(void);
 
 #endif

@@ -12,12 +12,8 @@
 #include "measure/callpath/region_names.h"
 #include "measure/core/core_parts.h"
 #include "measure/core/thread.h"
-#include "measure/trace/trace_unify.h"
-#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_calls.h"
-#include "measure/trace/trace_put.h"
-#include "measure/trace/trace_sites.h"
 #include "measure/trace/trace_window.h"
 
 static uint64_t operation_of(uint32_t fn) {

@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 #include <stdint.h>
+#include <stdbool.h>
 
 #include "format/trace_record.h"
 #include "measure/mpi/handles.h"
@@ -18,8 +19,9 @@
 #include "measure/core/thread.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_calls.h"
-#include "measure/trace/trace_put.h"
 #include "measure/trace/trace_window.h"
+
+struct lc_call;
 
 static inline void lc_trace_call_begin(struct lc_call *call) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
@@ -177,5 +179,65 @@ static inline void lc_trace_region_end(struct lc_call *call, struct lc_region_op
     if (lc_unlikely(lc_tracing.windows))
         lc_trace_window_region_end(call, open);
 }
+
+/* MPI-IO in the trace: nothing is done unless a trace is written. */
+
+/* files, for the trace only */
+enum {
+    LC_FILE_READ,
+    LC_FILE_WRITE,
+    LC_FILE_FLUSH,
+    LC_FILE_NONBLOCKING = 1 << 8,
+    LC_FILE_ALL = 2 << 8
+};
+
+struct lc_file_op {
+    uint32_t file; /* LC_NONE: not known, or no trace is written */
+    uint64_t id, bytes;
+};
+/* After MPI_File_open; result: what MPI returned. */
+void lc_file_opened(struct lc_call *call, int result, MPI_Comm comm, const char *name, int amode,
+                    const MPI_File *file);
+/* Before MPI_File_close: takes the file's number. */
+void lc_file_close_begin(struct lc_call *call, struct lc_file_op *op, MPI_File file);
+/* After MPI_File_close; result: what MPI returned. */
+void lc_file_close_end(struct lc_call *call, const struct lc_file_op *op, int result);
+/* After MPI_File_delete; result: what MPI returned. */
+void lc_file_deleted(struct lc_call *call, int result, const char *name);
+/* After MPI_File_seek; shared: of the shared pointer. */
+void lc_file_sought(struct lc_call *call, int result, MPI_File file, MPI_Offset offset, int whence,
+                    bool shared);
+/* Before a transfer of `count` elements; how: OTF2's flags. */
+void lc_file_begin(struct lc_call *call, struct lc_file_op *op, MPI_File file, uint32_t how,
+                   uint64_t count, MPI_Datatype type);
+void lc_file_end(struct lc_call *call, const struct lc_file_op *op, int result,
+                 const MPI_Status *status); /* NULL: nothing is transferred */
+/* After a nonblocking transfer was started. */
+void lc_file_started(struct lc_call *call, const struct lc_file_op *op, int result,
+                     const MPI_Request *request);
+/* After the first half of a split collective transfer. */
+void lc_file_split_begun(struct lc_call *call, const struct lc_file_op *op, int result,
+                         MPI_File file);
+/* After the second half of a split operation; status: of what it has moved. */
+void lc_file_split_ended(struct lc_call *call, int result, MPI_File file, const MPI_Status *status);
+
+/* One-sided communication in the trace. */
+
+/* Windows and one-sided operations (trace_rma.c, synchronising.c). */
+enum lc_rma_kind { LC_RMA_PUT, LC_RMA_GET, LC_RMA_ACCUMULATE, LC_RMA_FETCH, LC_RMA_SWAP };
+/* After a constructor of a window; it is read if the call succeeded. */
+void lc_win_new_end(struct lc_call *call, int result, MPI_Comm comm, const MPI_Win *win);
+/* Before MPI_Win_free: the window leaves the list, a record of its end is written. */
+void lc_win_free_begin(struct lc_call *call, MPI_Win win);
+/* After MPI_Win_set_name; result: what MPI returned. */
+void lc_win_named(struct lc_call *call, int result, MPI_Win win, const char *name);
+/* A one-sided operation is started: bytes to the target, and back. */
+void lc_trace_rma(struct lc_call *call, enum lc_rma_kind kind, MPI_Win win, int target,
+                  uint64_t bytes, uint64_t bytes_back);
+/* Before an operation that synchronises windows. */
+void lc_trace_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win);
+/* After it; rank: the target, -1: none. */
+void lc_trace_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win, int rank,
+                      MPI_Group group, bool shared);
 
 #endif

@@ -7,11 +7,8 @@
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/thread.h"
-#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_hooks.h"
-#include "measure/trace/trace_io.h"
-#include "measure/trace/trace_put.h"
 
 struct file {
     MPI_File handle;

@@ -9,11 +9,8 @@
 #include "measure/mpi/operations.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
-#include "measure/trace/definitions.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_hooks.h"
-#include "measure/trace/trace_put.h"
-#include "measure/trace/trace_rma.h"
 
 struct window {
     MPI_Win handle;

@@ -14,9 +14,8 @@
 #include "measure/callpath/region_names.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
-#include "measure/trace/definitions.h"
+#include "measure/trace/trace_area.h"
 #include "measure/trace/trace_calls.h"
-#include "measure/trace/trace_put.h"
 
 enum { MOST_LEFT_OUT = 1 << 14 }; /* channels and gaps that are kept until they are written */
 

@@ -8,14 +8,14 @@
 
 #include "format/raw.h"
 #include "measure/mpi/handles.h"
-#include "measure/wrappers/failed.h"
+#include "measure/wrappers/complete.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/core/core.h"
 #include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
 #include "measure/core/thread.h"
-#include "measure/wrappers/communicators.h"
+#include "measure/wrappers/special.h"
 #include "measure/clocks/clocks_hooks.h"
 
 enum lc_coll_mode { LC_BLOCKING, LC_NONBLOCKING };

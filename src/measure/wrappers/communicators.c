@@ -1,10 +1,10 @@
-#include "measure/wrappers/communicators.h"
+#include "measure/wrappers/special.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/timer.h"
-#include "measure/wrappers/failed.h"
+#include "measure/wrappers/complete.h"
 #include "measure/mpi/topology.h"
 #include "measure/mpi/handles.h"
 #include "measure/mpi/operations.h"

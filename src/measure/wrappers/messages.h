@@ -10,7 +10,6 @@
 
 #include "format/raw.h"
 #include "format/state.h"
-#include "measure/wrappers/failed.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/core/core.h"
@@ -18,6 +17,26 @@
 #include "measure/hot/hot.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/thread.h"
+
+/* Calls that MPI refused and operations that failed: what was begun for them is taken back. A
+ * receive whose message was longer than its buffer (class MPI_ERR_TRUNCATE) has got its message
+ * all the same. */
+
+/* The call has done nothing: an argument is not valid. */
+bool lc_was_refused(int result);
+/* A send was refused or failed: what was begun for it is taken back. */
+void lc_send_failed(struct lc_call *call, struct lc_msg *msg);
+/* The same of a receive; status NULL: not known. A truncated message keeps its place. */
+void lc_recv_failed(struct lc_call *call, struct lc_msg *msg, int result, const MPI_Status *status);
+/* The same of both halves of MPI_Sendrecv. */
+void lc_sendrecv_failed(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, int result,
+                        const MPI_Status *status);
+/* The same of a collective operation. */
+void lc_coll_failed(struct lc_call *call, struct lc_coll *coll, int result);
+/* The same of a persistent request that could not be started. */
+void lc_start_failed(struct lc_call *call, struct lc_request *r, struct lc_msg *msg);
+/* After a call that failed: the operation is not, or no longer, in progress. */
+bool lc_request_is_over(const struct lc_request *r, const MPI_Request *handle);
 
 /* How many messages a call had. */
 

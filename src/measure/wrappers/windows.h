@@ -12,7 +12,7 @@
 #include "measure/core/core.h"
 #include "measure/hot/hot.h"
 #include "measure/core/thread.h"
-#include "measure/trace/trace_rma.h"
+#include "measure/trace/trace_hooks.h"
 
 static inline void lc_rma_begin(struct lc_call *call, enum lc_rma_kind kind, MPI_Win win,
                                 int target, uint64_t count, MPI_Datatype type, uint64_t back_count,

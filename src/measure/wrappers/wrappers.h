@@ -3,15 +3,13 @@
 #define LC_MEASURE_WRAPPERS_WRAPPERS_H
 
 #include "measure/wrappers/coll.h"
-#include "measure/wrappers/communicators.h"
+#include "measure/wrappers/special.h"
 #include "measure/wrappers/complete.h"
 #include "measure/wrappers/messages.h"
 #include "measure/mpi/request.h"
-#include "measure/wrappers/special.h"
 #include "measure/wrappers/windows.h"
 #include "measure/hot/hot.h"
-#include "measure/trace/trace_io.h"
-#include "measure/trace/trace_rma.h"
+#include "measure/trace/trace_hooks.h"
 
 struct lc_wrapper {
     void *function;

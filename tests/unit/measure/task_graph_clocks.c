@@ -6,7 +6,6 @@
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/intervals.h"
-#include "measure/clocks/phases.h"
 #include "measure/hot/hot.h"
 #include "measure/hot/locations.h"
 #include "measure/hot/user_regions.h"
