@@ -116,7 +116,7 @@ bool lc_scenario_is_chain(const struct lc_portion_sums *sums, const struct lc_po
 }
 
 static bool matters(const struct lc_portion_sum *sum, const struct lc_portion_sum *path) {
-    return sum->of == path->key && sum->key != path->key && sum->ns * 50 >= path->ns;
+    return sum->of == path->key && sum->key != path->key && lc_portions_matter(sum->ns, path->ns);
 }
 
 uint32_t lc_portion_peers(const struct lc_portion_sums *sums, uint64_t key, uint64_t of,

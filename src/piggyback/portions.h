@@ -40,6 +40,11 @@ struct lc_portions { /* a class */
     uint64_t given[LC_WHATIF_MAX], n_given[LC_WHATIF_MAX];
 };
 
+/* Does a class with this much work make a difference to a call path with that much? */
+static inline bool lc_portions_matter(uint64_t of_class, uint64_t of_path) {
+    return of_class * 50 >= of_path;
+}
+
 struct lc_portion_table {
     struct lc_portions classes[LC_PORTION_CLASSES]; /* node 0: free */
     uint32_t n;
@@ -109,8 +114,8 @@ uint64_t lc_portion_instead(struct lc_portion_mean all, struct lc_portion_mean o
 struct lc_scenario_seen { /* nanoseconds, of all ranks */
     double gain;          /* while the clocks were carried */
     double seen, unseen;  /* work in the call path meanwhile, and besides */
-    /* what the rest of the work would have gained by the rules for runs without clocks, at least
-     * (it may be less than nothing) and at most */
+    /* what the rest of the work would have gained, estimated, at least (it may be less than
+     * nothing) and at most */
     double rest, rest_least, rest_most;
     double error;    /* of the means, and of clocks */
     double too_long; /* what portions took above the means as they are at the end */

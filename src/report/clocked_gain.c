@@ -54,11 +54,13 @@ bool lc_clocked_gain(const struct lc_search *search, const struct lc_tsv *gains,
     double part = path == finding->path ? 1.0 : share_of(excess_s, its);
     if (part == 0.0)
         return false;
+    /* samples miss some of what it worked: where all is taken for its own, so is the rest */
+    double whole = part == 1.0 && path != finding->path ? fmax(its / excess_s, 1.0) : 1.0;
     double high = lc_tsv_number(gains, (size_t)row, lc_tsv_column(gains, "most_seconds"));
     double gain = lc_tsv_number(gains, (size_t)row, lc_tsv_column(gains, "seconds"));
     double low = lc_tsv_number(gains, (size_t)row, lc_tsv_column(gains, "least_seconds"));
-    if (finding->gain_high_s < high) /* also false where it is not known */
-        high = finding->gain_high_s;
+    if (finding->gain_high_s * whole < high) /* also false where it is not known */
+        high = finding->gain_high_s * whole;
     finding->gain_high_s = high;
     finding->gain_s = fmin(gain * part, high);
     finding->gain_low_s = fmin(low * part, finding->gain_s);

@@ -13,7 +13,8 @@ enum lc_err lc_clocked_gains_read(const struct lc_view *view, struct lc_tsv *gai
 
 /* Takes the gain of the same kind and rank ("late_rank", "imbalance") and of the call path: its
  * own, or for a function found by samples the part of the code around it that it has of the excess
- * (seconds), if that is a quarter or more. Its bound from above stays where it is the lower one.
+ * (seconds), if that is a quarter or more. Its bound from above stays where it is the lower one; of
+ * a function that has all of the gain, it grows by what the code around has more of the excess.
  * False: there is none, the finding stays as it is. */
 bool lc_clocked_gain(const struct lc_search *search, const struct lc_tsv *gains, const char *kind,
                      double excess_s, struct lc_finding *finding);

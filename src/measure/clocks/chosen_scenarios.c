@@ -131,15 +131,21 @@ static bool has_called(uint64_t call) {
     return false;
 }
 
-/* Time and number of portions of this rank with this key, of a class or a call path. */
+static bool has_key(uint32_t i, uint64_t key) {
+    return table->classes[i].node != 0 && (keys[i].of == key || keys[i].key == key);
+}
+
+/* Time of the portions of this rank with this key, of a class or a call path, and their number: of
+ * a call path without those of classes that make little of it, which are many before its first
+ * iteration, say. */
 static uint64_t own_sum(uint64_t key, uint64_t *n) {
     uint64_t ticks = 0;
     *n = 0;
     for (uint32_t i = 0; i < n_classes; i++)
-        if (table->classes[i].node != 0 && (keys[i].of == key || keys[i].key == key)) {
-            ticks += table->classes[i].ticks;
+        ticks += has_key(i, key) ? table->classes[i].ticks : 0;
+    for (uint32_t i = 0; i < n_classes; i++)
+        if (has_key(i, key) && lc_portions_matter(table->classes[i].ticks, ticks))
             *n += table->classes[i].n;
-        }
     return lc_clk_ns_of(ticks);
 }
 
@@ -590,17 +596,18 @@ static void book(const struct chosen *path, uint32_t index, const struct lc_scen
 }
 
 /* What the scenario takes away in the whole run: of the late rank, or of the critical path. */
-static double excess_ns(const struct lc_portion_sum *sum, enum lc_scenario scenario) {
-    if (sum == NULL)
-        return 0;
-    double own = (double)own_ns(sum->key), all = (double)sum->ns, n = lc_clk.size;
-    double excess = scenario == LC_SCENARIO_LATE ? own - (all - own) / (n - 1)
-                                                 : (double)sum->critical_ns - all / n;
+static double excess_ns(const struct lc_portion_sums *work, uint64_t key,
+                        enum lc_scenario scenario) {
+    struct amounts all = all_of(work, key);
+    double own = (double)own_ns(key), sum = (double)all.ns, n = lc_clk.size;
+    double excess = scenario == LC_SCENARIO_LATE ? own - (sum - own) / (n - 1)
+                                                 : (double)all.critical_ns - sum / n;
     return excess > 0 ? excess : 0;
 }
 
-/* The part of the run in which no clock was carried for it, by the rules for runs without clocks;
- * what a rank takes instead may be more there. */
+/* The part of the run in which no clock was carried for it: what the scenario takes away there
+ * gains as much of itself as it did while one was, or, where that is not known, what the rules for
+ * runs without clocks say; what a rank takes instead may be more there. */
 static void estimate_rest(const struct chosen *path, enum lc_scenario scenario,
                           const struct lc_portion_sum *rest, const struct lc_portion_sums *work,
                           struct lc_scenario_seen *seen) {
@@ -614,15 +621,27 @@ static void estimate_rest(const struct chosen *path, enum lc_scenario scenario,
     double critical = (double)all_rest.critical_ns, longest = (double)rest->longest_ns;
     /* of a rank's work in the whole run the part that its portions are of all portions */
     double part = all.n > 0 ? (double)rest->n / (double)all.n : 0, n = lc_clk.size;
-    double instead =
-        scenario == LC_SCENARIO_EVEN ? (double)all.ns / n * part : (double)rest->ns / n;
-    if (scenario == LC_SCENARIO_LATE) {
-        instead = (double)above(all.ns, own.ns) / (n - 1) * part;
-        longest = (double)own_rest.ns;
-        double on_path = fmin((double)own_rest.critical_ns, longest);
-        critical = longest > 0 ? instead + (longest - instead) * (on_path / longest) : instead;
+    double instead = (double)rest->ns / n, instead_seen = seen->seen / n;
+    double excess_seen = (double)all_seen.critical_ns;
+    if (scenario != LC_SCENARIO_CHAIN) {
+        double mean = scenario == LC_SCENARIO_LATE ? (double)above(all.ns, own.ns) / (n - 1)
+                                                   : (double)all.ns / n;
+        instead = mean * part;
+        instead_seen = mean - instead;
     }
-    seen->rest = critical - instead;
+    double excess = critical - instead;
+    seen->rest = excess;
+    if (scenario == LC_SCENARIO_LATE) {
+        longest = (double)own_rest.ns;
+        excess = longest - instead;
+        excess_seen = (double)path->own_seen.ns;
+        seen->rest = longest > 0 ? excess * fmin((double)own_rest.critical_ns / longest, 1) : 0;
+    }
+    excess_seen -= instead_seen;
+    if (excess_seen > 0) {
+        double gained = fmax(seen->gain - seen->even, 0) + seen->too_long;
+        seen->rest = excess * fmin(fmax(gained / excess_seen, 0), 1);
+    }
     seen->rest_least = scenario == LC_SCENARIO_CHAIN ? 0 : fmin(longest - instead, 0);
     seen->rest_most = scenario == LC_SCENARIO_LATE ? longest : fmax(longest, critical);
 }
@@ -651,8 +670,7 @@ static void book_scenario(const struct chosen *path, uint32_t which, double save
         .lost = seen->n_lost > 0};
     estimate_rest(path, scenario, rest, work, &all);
     if (lc_scenario_predict(&all, &gain))
-        book(path, LC_SCENARIOS * i + scenario, &gain,
-             excess_ns(lc_portion_sums_find(work, path->key), scenario));
+        book(path, LC_SCENARIOS * i + scenario, &gain, excess_ns(work, path->key, scenario));
 }
 
 void lc_clk_chosen_finish(double saved_s[]) {
