@@ -34,8 +34,9 @@ enum lc_fact_kind {
     LC_FACT_PATHS,       /* struct lc_fact_path, LC_PATHS of them */
     LC_FACT_FIELD,       /* struct lc_fact_field, then its cells; of the next phase or loop */
     LC_FACT_PHASE,       /* struct lc_fact_phase, then n times max, then n times sum; several */
-    LC_FACT_LOOP, /* struct lc_fact_loop, then n times its columns; several, in their order */
-    LC_FACT_PAIRS /* struct lc_fact_pairs, then struct lc_fact_pair */
+    LC_FACT_LOOP,    /* struct lc_fact_loop, then n times its columns; several, in their order */
+    LC_FACT_PAIRS,   /* struct lc_fact_pairs, then struct lc_fact_pair */
+    LC_FACT_LEFT_OUT /* struct lc_fact_left_out */
 };
 
 /* As in MPI_Init_thread, from the least on. */
@@ -277,6 +278,14 @@ struct lc_fact_loop {
     struct lc_iteration_run runs[LC_ITERATION_OUTLIERS];
     int32_t ranks;
     uint32_t unused;
+};
+
+/* Loops that were found, but of which nothing is told since others took longer; transitions from
+ * call sites that could not be watched, so that a loop may be there that was not found. Of the rank
+ * with most of each. */
+struct lc_fact_left_out {
+    uint64_t loops, unwatched;
+    double longest_s;
 };
 
 struct lc_fact_pairs { /* what has no row */

@@ -578,6 +578,20 @@ static void print_loops(const struct lc_text *text) {
         fprintf(text->out, "  (%zu more loops: in show --json)\n", n - MOST_LOOPS);
 }
 
+/* Loops that were found, but are not in the result. */
+static void say_left_out(const struct lc_text *text) {
+    const json_t *left_out = json_object_get(text->pop, "loops_left_out");
+    const json_int_t loops = json_integer_value(json_object_get(left_out, "loops"));
+    char longest[32];
+    if (loops > 0)
+        fprintf(text->out, "  %lld shorter loop%s left out, %s%s\n", (long long)loops,
+                loops > 1 ? "s are" : " is", loops > 1 ? "the longest of " : "of ",
+                lc_text_seconds(get(left_out, "longest_s"), longest));
+    if (json_integer_value(json_object_get(left_out, "unwatched")) > 0)
+        fputs("  more loops may be there: the program has more call sites than are watched\n",
+              text->out);
+}
+
 void lc_text_pop(const struct lc_text *text) {
     if (text->pop == NULL)
         return;
@@ -594,6 +608,7 @@ void lc_text_pop(const struct lc_text *text) {
     print_intervals(text);
     print_phases(text);
     print_loops(text);
+    say_left_out(text);
     print_what_if(text);
     print_dialects(text);
 }

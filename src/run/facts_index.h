@@ -21,13 +21,14 @@ struct lc_facts {
     const struct lc_fact_path *paths;
     const struct lc_fact_pairs *pairs;
     size_t n_pairs;
+    const struct lc_fact_left_out *left_out;
     struct lc_byte_reader all; /* from the first record on */
 };
 
 /* "pop" as an object; nothing where the clocks gave no efficiency. Returns the share of the
  * critical path that has no call path, or a negative number. */
 double lc_facts_put_pop(const struct lc_facts *facts, struct lc_strbuf *out);
-/* `, "iterations": [..]`. */
+/* `, "iterations": [..]`, and where loops are missing there `, "loops_left_out": {..}`. */
 void lc_facts_put_loops(const struct lc_facts *facts, struct lc_strbuf *out);
 /* `"by_rank": {..}, `; field NULL: nothing. */
 void lc_facts_put_field(const struct lc_fact_field *field, struct lc_strbuf *out);

@@ -118,6 +118,9 @@ static bool see(const struct lc_fact_record *fact, struct lc_facts *f) {
         return see_loop(fact);
     case LC_FACT_PAIRS:
         return see_pairs(fact, f);
+    case LC_FACT_LEFT_OUT:
+        f->left_out = lc_fact_of(fact, sizeof *f->left_out, 0, 0);
+        return f->left_out != NULL;
     default:
         return false;
     }

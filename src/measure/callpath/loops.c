@@ -12,21 +12,21 @@
 #include "measure/core/thread.h"
 
 enum { BUCKETS = 1024 };
-enum { COUNTING, OPEN, OVER };
+enum { COUNTING, OPEN, OVER, LEFT_OUT }; /* OVER: it is no loop; LEFT_OUT: others were longer */
 
 static struct lc_loop *buckets[BUCKETS];
-static struct lc_loop *open[LC_LOOPS];
+static struct lc_loop *open[LC_LOOPS_OPEN];
 static size_t n_open, n_sites;
-static uint64_t n_lost;
+static struct lc_loops_left_out left_out;
 
 static struct lc_loop *find(uint32_t home, uint64_t site) {
     struct lc_loop **bucket = &buckets[lc_hash_key(site ^ (uint64_t)home << 48) % BUCKETS];
     for (struct lc_loop *l = *bucket; l != NULL; l = l->next)
         if (l->site == site && l->home == home)
-            return l->state != OVER ? l : NULL;
+            return l->state < OVER ? l : NULL;
     struct lc_loop *loop = n_sites < LC_LOOP_SITES ? calloc(1, sizeof *loop) : NULL;
     if (loop == NULL) {
-        n_lost++;
+        left_out.unwatched++;
         return NULL;
     }
     n_sites++;
@@ -61,8 +61,8 @@ static bool is_around(const struct lc_loop *outer, const struct lc_loop *inner) 
     return at == outer->home;
 }
 
-static void end(struct lc_loop *loop) {
-    loop->state = OVER;
+static void end_as(struct lc_loop *loop, uint32_t state) {
+    loop->state = state;
     loop->due = 0;
     free(loop->visits);
     loop->visits = NULL;
@@ -75,6 +75,23 @@ static void end(struct lc_loop *loop) {
         if (open[i] != loop)
             open[kept++] = open[i];
     n_open = kept;
+}
+
+static void end(struct lc_loop *loop) {
+    end_as(loop, OVER);
+}
+
+/* The shortest one so far. One that has just begun stays until the next one is found: by then it is
+ * longer than those that prepared it, or it is not. */
+static void leave_one_out(void) {
+    struct lc_loop *shortest = open[0];
+    for (size_t i = 1; i < n_open; i++)
+        if (lc_loop_length(open[i]) < lc_loop_length(shortest))
+            shortest = open[i];
+    left_out.n++;
+    if (lc_loop_length(shortest) > left_out.ticks)
+        left_out.ticks = lc_loop_length(shortest);
+    end_as(shortest, LEFT_OUT);
 }
 
 /* Of two sites in one home: do the visits of `often` come in bursts, as in a loop over neighbours,
@@ -129,11 +146,8 @@ static void promote(struct lc_loop *loop) {
     for (size_t i = n_open; i-- > 0;)
         if (open[i]->last > loop->first && is_around(loop, open[i]))
             end(open[i]);
-    if (n_open == LC_LOOPS) {
-        n_lost++;
-        end(loop);
-        return;
-    }
+    if (n_open == LC_LOOPS_OPEN)
+        leave_one_out();
     loop->state = OPEN;
     open[n_open++] = loop;
 }
@@ -207,7 +221,7 @@ static uint64_t next_due(const struct lc_loop *loop) {
 }
 
 bool lc_loop_visit(struct lc_loop *loop, struct lc_call *call) {
-    if (loop->state == OVER)
+    if (loop->state >= OVER)
         return false;
     if (loop->count == 1)
         loop->first = call->begin;
@@ -233,20 +247,23 @@ bool lc_loop_goes_on(const struct lc_loop *loop) {
 bool lc_loop_is_inside(const struct lc_loop *loop) {
     for (size_t b = 0; b < BUCKETS; b++)
         for (const struct lc_loop *l = buckets[b]; l != NULL; l = l->next)
-            if (l != loop && l->state != OVER && l->count > 1 && l->last > loop->first &&
+            if (l != loop && l->state < OVER && l->count > 1 && l->last > loop->first &&
                 l->home != loop->home && is_around(l, loop))
                 return true;
     return false;
 }
 
-static int by_first(const void *a, const void *b) {
-    const struct lc_loop *x = *(struct lc_loop *const *)a, *y = *(struct lc_loop *const *)b;
-    return (x->first > y->first) - (x->first < y->first);
+size_t lc_loops_found(const struct lc_loop *loops[LC_LOOPS_OPEN], struct lc_loops_left_out *left) {
+    memcpy(loops, open, n_open * sizeof open[0]);
+    *left = left_out;
+    return n_open;
 }
 
-size_t lc_loops_found(const struct lc_loop *loops[LC_LOOPS], uint64_t *lost) {
-    memcpy(loops, open, n_open * sizeof open[0]);
-    qsort(loops, n_open, sizeof loops[0], by_first);
-    *lost = n_lost;
-    return n_open;
+uint64_t lc_loop_number(const struct lc_loop *loop) {
+    uint64_t before = 0;
+    for (size_t b = 0; b < BUCKETS; b++)
+        for (const struct lc_loop *l = buckets[b]; l != NULL; l = l->next)
+            before += (l->state == OPEN || l->state == LEFT_OUT) && l->home == loop->home &&
+                      l->first < loop->first;
+    return before;
 }

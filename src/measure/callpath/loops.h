@@ -12,15 +12,16 @@
  * found. So of nested loops the outermost stays that repeats so often, unless most of all its time
  * is in one iteration, in which the inner one repeats (a program that reads commands, one of which
  * runs it). Of the sites of one home the first one stays, unless its visits come in bursts (a loop
- * over neighbours). Known limits: a loop in which the same event follows itself through the same
- * functions cannot be told from one further in; calls that are measured with less detail
- * (budget.h) are not seen.
+ * over neighbours). Of more than LC_LOOPS_OPEN loops the longest stay: a new one takes the place of
+ * the shortest, so that a main loop is kept however many loops prepare it. Known limits: a loop in
+ * which the same event follows itself through the same functions cannot be told from one further
+ * in; calls that are measured with less detail (budget.h) are not seen.
  *
  * Only the thread that made the first event of the process is watched, so nothing here is locked.
  * Cost: the test in lc_book_gap, and where a transition is a visit two stores; the first 4096
  * visits of a site a call. Memory: LC_LOOP_SITES sites of 160 bytes, LC_LOOP_LEAST visits of 88
- * bytes of those that come back, LC_LOOP_KEPT of loops. Ranks find their loops without a word
- * between them; clocks/iterations.c joins them.
+ * bytes of those that come back, LC_LOOP_KEPT of loops that are kept. Ranks find their loops
+ * without a word between them; clocks/iterations.c joins them.
  */
 #ifndef LC_MEASURE_CALLPATH_LOOPS_H
 #define LC_MEASURE_CALLPATH_LOOPS_H
@@ -34,7 +35,7 @@
 struct lc_entry;
 
 /* LC_LOOP_KEPT: visits kept one by one; of longer loops every second, every fourth, .. */
-enum { LC_LOOP_LEAST = 10, LC_LOOP_KEPT = 4096, LC_LOOPS = 8, LC_LOOP_SITES = 4096 };
+enum { LC_LOOP_LEAST = 10, LC_LOOP_KEPT = 4096, LC_LOOPS_OPEN = 16, LC_LOOP_SITES = 4096 };
 
 enum { LC_LOOP_CODES = 3 };
 
@@ -111,7 +112,19 @@ static inline bool lc_loop_count(struct lc_loop *loop, struct lc_call *call) {
     return ++loop->count < loop->due || lc_loop_visit(loop, call);
 }
 
-/* Those found, in the order of their first visits; *lost: sites that had no room. */
-size_t lc_loops_found(const struct lc_loop *loops[LC_LOOPS], uint64_t *lost);
+/* Those that were found but had to make room for longer ones, and the longest of them; transitions
+ * that may be visits of loops, but of sites that had no room. */
+struct lc_loops_left_out {
+    uint64_t n, ticks, unwatched;
+};
+/* Those that are kept; returns their number. */
+size_t lc_loops_found(const struct lc_loop *loops[LC_LOOPS_OPEN],
+                      struct lc_loops_left_out *left_out);
+/* How many loops of its home were found before it, also of those that made room. */
+uint64_t lc_loop_number(const struct lc_loop *loop);
+/* From its first visit to the last one, ticks. */
+static inline uint64_t lc_loop_length(const struct lc_loop *loop) {
+    return loop->last - loop->first;
+}
 
 #endif

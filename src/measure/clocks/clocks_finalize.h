@@ -24,6 +24,13 @@ void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t ind
 /* The same on all ranks for the same call path. */
 uint64_t lc_clk_path_hash(uint32_t node);
 
+/* The key of a hash that MPI_MAX orders as C does: MPICH 4.0 compares MPI_UINT64_T as if it had a
+ * sign. Never 0. */
+static inline uint64_t lc_clk_key(uint64_t hash) {
+    uint64_t key = hash & INT64_MAX;
+    return key != 0 ? key : 1;
+}
+
 /* Who waits for whom and sends to whom, of all ranks, in MPI_Finalize. */
 
 struct lc_strbuf;

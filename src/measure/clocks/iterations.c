@@ -18,7 +18,7 @@
 #include "measure/clocks/call_state.h"
 #include "measure/core/thread.h"
 
-enum { MOST_BLOCKS = 64, MOST_ROWS = 256 };
+enum { MOST_BLOCKS = 64, MOST_ROWS = 256, MOST_LOOPS = 8 };
 
 static void fill_field(const struct lc_fact_field *f, const double *elapsed_s,
                        const double *waiting_s, double *sums) {
@@ -141,7 +141,8 @@ struct own_loop {
     uint64_t key; /* never 0 */
 };
 
-enum { FEWEST, STRIDE, HOLDER, N_LEAST }; /* of least[]; of STRIDE the complement */
+enum { FEWEST, STRIDE, HOLDER, N_LEAST }; /* of least[]; of STRIDE what it is less than NONE */
+#define NONE ((uint64_t)INT64_MAX)        /* for MPI_MIN, as lc_clk_key */
 /* Of bounds[]: begin of the run, negated; of the loop begin, negated, end, and how long a rank was
  * in it; longest chains outside of OpenMP at both. */
 enum { RUN, BEGIN, END, LONGEST, CHAIN_BEGIN, CHAIN_END, N_BOUNDS };
@@ -162,37 +163,33 @@ static uint64_t word_of(double useful_s, int rank) {
     return (uint64_t)fmin(ns, 0x1p43) << RANK_BITS | ((uint32_t)rank & ((1u << RANK_BITS) - 1));
 }
 
-static size_t list_own(struct own_loop list[LC_LOOPS]) {
-    const struct lc_loop *loops[LC_LOOPS];
-    uint64_t lost;
-    size_t n = lc_loops_found(loops, &lost);
+static size_t list_own(struct own_loop list[LC_LOOPS_OPEN], struct lc_loops_left_out *left) {
+    const struct lc_loop *loops[LC_LOOPS_OPEN];
+    size_t n = lc_loops_found(loops, left);
     for (size_t i = 0; i < n; i++) {
-        uint64_t before = 0;
-        for (size_t k = 0; k < i; k++)
-            before += loops[k]->home == loops[i]->home;
-        uint64_t key = lc_hash_word(lc_clk_path_hash(loops[i]->home), before);
-        list[i] = (struct own_loop){loops[i], key != 0 ? key : 1};
+        uint64_t hash = lc_hash_word(lc_clk_path_hash(loops[i]->home), lc_loop_number(loops[i]));
+        list[i] = (struct own_loop){loops[i], lc_clk_key(hash)};
     }
     return n;
 }
 
 /* Collective: how many iterations all ranks that have the loop share, and how they count. */
 static void agree(const struct own_loop *own, struct joined *joined) {
-    uint64_t least[N_LEAST] = {UINT64_MAX, UINT64_MAX, UINT64_MAX}, all[N_LEAST];
+    uint64_t least[N_LEAST] = {NONE, NONE, NONE}, all[N_LEAST];
     int have = own != NULL;
     if (own != NULL) {
-        least[STRIDE] = ~own->loop->stride;
+        least[STRIDE] = NONE - own->loop->stride;
         least[HOLDER] = (uint64_t)lc_core.rank;
     }
     lc_real.Allreduce(least, all, N_LEAST, MPI_UINT64_T, MPI_MIN, lc_core.comm);
-    joined->stride = ~all[STRIDE]; /* the largest */
+    joined->stride = NONE - all[STRIDE]; /* the largest */
     joined->holder = (int)all[HOLDER];
-    least[FEWEST] = UINT64_MAX;
+    least[FEWEST] = NONE;
     if (own != NULL && own->loop->n_visits > 0) /* strides are powers of two */
         least[FEWEST] = (own->loop->n_visits - 1) * own->loop->stride / joined->stride;
     lc_real.Allreduce(least, all, 1, MPI_UINT64_T, MPI_MIN, lc_core.comm);
     lc_real.Allreduce(&have, &joined->ranks, 1, MPI_INT, MPI_SUM, lc_core.comm);
-    joined->n = all[FEWEST] != UINT64_MAX ? (size_t)all[FEWEST] : 0;
+    joined->n = all[FEWEST] != NONE ? (size_t)all[FEWEST] : 0;
 }
 
 enum { SUM_USEFUL, SUM_THREADS, SUM_PROCESS, N_SUM }; /* of sum[] */
@@ -394,27 +391,61 @@ static void join(const struct own_loop *own, const struct lc_offset_ends *c, siz
     free(v.most);
 }
 
-/* Ranks need not have the same loops: the largest key that is left is next. */
-void lc_clk_iterations_put(const struct lc_offset_ends *c, struct lc_strbuf *facts) {
-    struct own_loop own[LC_LOOPS];
-    size_t n = list_own(own), number = 0;
-    uint64_t below = UINT64_MAX;
-    for (size_t k = 0; k < 2 * LC_LOOPS; k++) {
-        const struct own_loop *mine = NULL;
-        for (size_t i = 0; i < n; i++)
-            if (own[i].key < below && (mine == NULL || own[i].key > mine->key))
-                mine = &own[i];
-        uint64_t key = mine != NULL ? mine->key : 0, next = 0;
-        lc_real.Allreduce(&key, &next, 1, MPI_UINT64_T, MPI_MAX, lc_core.comm);
-        if (next == 0)
+static uint64_t largest_of_all(uint64_t value) {
+    uint64_t largest = 0;
+    lc_real.Allreduce(&value, &largest, 1, MPI_UINT64_T, MPI_MAX, lc_core.comm);
+    return largest;
+}
+
+/* Collective: ranks need not have the same loops; next is the one that was longest on any rank.
+ * Takes it from the list; false: none is left. */
+static bool take_longest(struct own_loop *own, size_t *n, struct own_loop *taken) {
+    uint64_t length = 0, key = 0;
+    for (size_t i = 0; i < *n; i++)
+        if (lc_loop_length(own[i].loop) > length)
+            length = lc_loop_length(own[i].loop);
+    /* nanoseconds: ticks of two nodes may differ */
+    uint64_t longest = largest_of_all(*n > 0 ? lc_clk_ns_of(length) + 1 : 0);
+    for (size_t i = 0; i < *n; i++)
+        if (lc_clk_ns_of(lc_loop_length(own[i].loop)) + 1 == longest && own[i].key > key)
+            key = own[i].key;
+    *taken = (struct own_loop){NULL, largest_of_all(key)};
+    for (size_t i = 0; i < *n; i++)
+        if (own[i].key == taken->key) {
+            *taken = own[i];
+            own[i] = own[--*n];
             break;
+        }
+    return taken->key != 0;
+}
+
+/* Collective: of the rank that has left out most. */
+static void put_left_out(const struct own_loop *own, size_t n, const struct lc_loops_left_out *left,
+                         struct lc_strbuf *facts) {
+    uint64_t ticks = left->ticks;
+    for (size_t i = 0; i < n; i++)
+        ticks = lc_loop_length(own[i].loop) > ticks ? lc_loop_length(own[i].loop) : ticks;
+    uint64_t most[] = {left->n + n, lc_clk_ns_of(ticks), left->unwatched}, all[3];
+    lc_real.Allreduce(most, all, 3, MPI_UINT64_T, MPI_MAX, lc_core.comm);
+    struct lc_fact_left_out fact = {
+        .loops = all[0], .longest_s = 1e-9 * (double)all[1], .unwatched = all[2]};
+    if (lc_core.rank == 0 && (fact.loops > 0 || fact.unwatched > 0))
+        lc_facts_put(facts, LC_FACT_LEFT_OUT, &fact, sizeof fact);
+}
+
+void lc_clk_iterations_put(const struct lc_offset_ends *c, struct lc_strbuf *facts) {
+    struct own_loop own[LC_LOOPS_OPEN], taken;
+    struct lc_loops_left_out left;
+    size_t n = list_own(own, &left), number = 0;
+    for (size_t k = 0; number < MOST_LOOPS && k < LC_LOOPS_OPEN && take_longest(own, &n, &taken);
+         k++) {
         size_t length = facts->length;
-        join(mine != NULL && mine->key == next ? mine : NULL, c, number, facts);
+        join(taken.loop != NULL ? &taken : NULL, c, number, facts);
         int grew = facts->length > length;
         lc_real.Bcast(&grew, 1, MPI_INT, 0, lc_core.comm);
         number += (size_t)grew;
-        below = next;
     }
+    put_left_out(own, n, &left, facts);
 }
 
 /* Threads that work write them. */

@@ -19,6 +19,7 @@
 #include "format/omp_construct.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/intervals.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
@@ -38,7 +39,7 @@ struct lc_iteration { /* ticks */
 
 struct lc_phase_name {
     uint32_t region;
-    uint64_t key; /* hash of the name, never 0 */
+    uint64_t key; /* of the name */
     const char *text;
     uint64_t count;
     struct lc_iteration *list;
@@ -52,8 +53,7 @@ static uint64_t waited_before;     /* by this process, when it began */
 static uint64_t outside_before;    /* as of lc_iteration */
 
 static uint64_t key_of(const char *text) {
-    uint64_t hash = lc_hash_bytes(LC_HASH_BEGIN, text, strnlen(text, LC_PHASE_TEXT - 1));
-    return hash ? hash : 1;
+    return lc_clk_key(lc_hash_bytes(LC_HASH_BEGIN, text, strnlen(text, LC_PHASE_TEXT - 1)));
 }
 
 static struct lc_phase_name *name_of(uint32_t region) {

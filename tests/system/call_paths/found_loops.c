@@ -9,7 +9,9 @@
  *               first 4 take as long on all
  *   commands_5, commands_13
  *               16 commands are read, of which the 5th, or 13th, makes N iterations
- *   setup       12 times in set-up, then N iterations in another function */
+ *   setup       12 times in set-up, then N iterations in another function
+ *   halves      even ranks make N iterations in one function, odd ones in another
+ *   setups      20 loops of 12 iterations in functions of their own, then N iterations */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +71,44 @@ __attribute__((noinline)) static void commands(int which) {
     }
 }
 
+__attribute__((noinline)) static void even(MPI_Comm half) {
+    for (int i = 0; i < n; i++) {
+        work(3);
+        MPI_Barrier(half);
+    }
+}
+
+__attribute__((noinline)) static void odd(MPI_Comm half) {
+    for (int i = 0; i < n; i++) {
+        work(2);
+        MPI_Barrier(half);
+    }
+}
+
+__attribute__((noinline)) static void halves(void) {
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    if (rank % 2 == 0)
+        even(half);
+    else
+        odd(half);
+    MPI_Comm_free(&half);
+}
+
+#define EACH_SETUP(X)                                                                              \
+    X(1)                                                                                           \
+    X(2)                                                                                           \
+    X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
+        X(20)
+#define DEFINE(number)                                                                             \
+    __attribute__((noinline)) static void setup_##number(void) {                                   \
+        volatile double all = number;                                                              \
+        for (int i = 0; i < 12; i++)                                                               \
+            all += sum();                                                                          \
+    }
+#define CALL(number) setup_##number();
+EACH_SETUP(DEFINE)
+
 __attribute__((noinline)) static void run(const char *kind) {
     int slow = strcmp(kind, "slow") == 0, rounds = strcmp(kind, "few") == 0 ? 9 : n;
     volatile double all = 0;
@@ -103,7 +143,12 @@ int main(int argc, char **argv) {
     n = argc > 2 ? atoi(argv[2]) : 0;
     if (argc > 2 && strncmp(argv[1], "commands_", 9) == 0)
         commands(atoi(argv[1] + 9));
-    else if (argc > 2)
+    else if (argc > 2 && strcmp(argv[1], "halves") == 0)
+        halves();
+    else if (argc > 2 && strcmp(argv[1], "setups") == 0) {
+        EACH_SETUP(CALL)
+        steps();
+    } else if (argc > 2)
         run(argv[1]);
     MPI_Finalize();
     return argc > 2 ? 0 : 1;

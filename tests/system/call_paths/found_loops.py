@@ -12,7 +12,7 @@ LATECOMER, FLAVOUR, PROGRAM, WHEN = sys.argv[1:5]
 N = 100
 # kind: (functions one of which the loop must be in, least and most iterations); the first visit of a site may belong to the code before.
 ALWAYS = {"flat": (("run", "sum"), N - 2, N), "nested": (("run",), N - 2, N), "output": (("run",), N - 2, N), "setup": (("run", "sum"), N - 2, N),
-          "commands_5": (("steps", "sum"), N - 2, N), "commands_13": (("steps", "sum"), N - 2, N)}
+          "setups": (("steps", "sum"), N - 2, N), "commands_5": (("steps", "sum"), N - 2, N), "commands_13": (("steps", "sum"), N - 2, N)}
 TIMED = {"neighbours": (("run", "exchange"), N - 2, N), "slow": (("run", "sum"), N - 2, N)}
 bad = 0
 
@@ -25,13 +25,18 @@ def check(good, what):
 
 def main():
     with launch.Workspace(FLAVOUR, LATECOMER) as space:
-        for kind, wanted in [*(ALWAYS if WHEN == "always" else TIMED).items(), *([("few", None)] if WHEN == "always" else [])]:
+        for kind, wanted in [*(ALWAYS if WHEN == "always" else TIMED).items(), *([("few", None), ("halves", ("even", "odd"))] if WHEN == "always" else [])]:
             done = space.run([*space.launcher(4), *space.tool(directory=kind), PROGRAM, kind, str(N)])
             if done.status != 0:
                 sys.exit(f"{kind}: exit {done.status} {done.err[-300:]}")
-            loops = space.show(directory=kind)["pop"]["iterations"]
+            pop = space.show(directory=kind)["pop"]
+            loops = pop["iterations"]
             if wanted is None:
                 check(loops == [], f"{kind}: nothing repeats 10 times: {loops}")
+                continue
+            if kind == "halves":
+                found = sorted((loop["callpath"].split("/")[-1], loop["ranks"]) for loop in loops)
+                check(found == [(function, 2) for function in wanted] and all(N - 2 <= loop["count"] <= N for loop in loops), f"{kind}: each on its ranks: {found}")
                 continue
             loops.sort(key=lambda loop: -loop["count"])
             first = loops[0] if loops else {"count": 0, "callpath": "", "found_by": "", "ranks": 0, "kept": 0}
@@ -42,6 +47,9 @@ def main():
                 check(len(loops) == 1, f"{kind}: reading of commands is no loop: {[(loop['count'], loop['callpath']) for loop in loops]}")
             if kind == "setup":
                 check(any(loop["count"] in (10, 11) for loop in loops), f"{kind}: the loop of the set-up: {[loop['count'] for loop in loops]}")
+            if kind == "setups":
+                told = len(loops) + pop.get("loops_left_out", {"loops": 0})["loops"]
+                check(len(loops) == 8 and 20 <= told <= 21, f"{kind}: {len(loops)} loops of the 21, {pop.get('loops_left_out')} left out")
             if kind == "slow":
                 check(first["warm_up"] in (2, 3, 4), f"{kind}: warm-up {first['warm_up']}")
                 worst = first["outliers"][0]

@@ -157,6 +157,8 @@ static void put_all(struct lc_strbuf *facts) {
     size_t begin = lc_facts_begin(facts, LC_FACT_PAIRS, &pairs, sizeof pairs);
     lc_strbuf_add(facts, (const char *)&pair, sizeof pair);
     lc_facts_end(facts, begin);
+    struct lc_fact_left_out left_out = {.loops = 3, .unwatched = 7, .longest_s = 0.25};
+    lc_facts_put(facts, LC_FACT_LEFT_OUT, &left_out, sizeof left_out);
     assert_true(lc_strbuf_ok(facts));
 }
 
@@ -239,6 +241,8 @@ static void become_json(void **state) {
     is_number(pop, "iterations/0/warm_up", 2);
     is_number(pop, "iterations/0/iterations/elapsed_s/worst_at", 7);
     is_number(pop, "pairs/rows/0/2", 0.125);
+    is_number(pop, "loops_left_out/loops", 3);
+    is_number(pop, "loops_left_out/longest_s", 0.25);
     json_decref(meta);
     json_decref(pop);
     free(raw.meta);
@@ -267,7 +271,7 @@ static void are_checked(void **state) {
     put_all(&facts);
     for (size_t n = 0; n <= facts.length; n += 8)
         whole += survives(facts.text, n);
-    assert_int_equal(whole, 1 + 19); /* as many as there are records, and none at all */
+    assert_int_equal(whole, 1 + 20); /* as many as there are records, and none at all */
     for (int i = 0; i < 4000; i++) {
         random = random * 6364136223846793005ull + 1442695040888963407ull;
         size_t place = (size_t)(random >> 33) % facts.length;
