@@ -119,9 +119,13 @@ enum lc_err lc_findings_of(struct lc_findings **findings, struct lc_view *view,
         lc_view_close(analysis);
         analysis = NULL;
     }
-    if (analysis != NULL)
+    enum lc_err err = LC_OK;
+    if (analysis != NULL) {
         analysis->wait_first = view->wait_first;
-    enum lc_err err = analysis != NULL ? lc_check_delay_model(analysis) : LC_OK;
+        err = lc_check_delay_model(analysis);
+        if (err == LC_OK && view->fold_names != NULL) /* paths are found by their names */
+            err = lc_view_fold(analysis, true);
+    }
     if (err == LC_OK)
         err = findings_new(findings, view, sums, analysis);
     lc_view_close(analysis);
