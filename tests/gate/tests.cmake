@@ -57,6 +57,17 @@ function(lc_polling_mpi)
   endforeach()
 endfunction()
 
+# lc_idle_ranks(TEST ..): figures of four ranks that sleep instead of working. With MPICH, where there are fewer cores, those that wait sleep, too, as in
+# tests labelled `real`: they would take the cores from those that wake up. Programs with Open MPI have a sched_yield of their own for that.
+function(lc_idle_ranks)
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  foreach(test ${ARGN})
+    if(test MATCHES "mpich$" AND cores LESS 4)
+      set_tests_properties(${test} PROPERTIES ENVIRONMENT "LD_PRELOAD=${LC_IDLE_DIR}/sleep_when_idle.so")
+    endif()
+  endforeach()
+endfunction()
+
 # lc_by_turns(NAME ..): tests NAME.openmpi and NAME.mpich of what is the same code with either MPI. The gate has the first with Open MPI, the next with MPICH, and
 # so on; the others run at night. Of this folder, and no fixtures: ctest would run these all the same.
 function(lc_by_turns)
