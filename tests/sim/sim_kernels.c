@@ -8,10 +8,14 @@
  *   sim-kernels fault ROUNDS       the same, for pages instead
  *   sim-kernels preempted ROUNDS   all ranks compute for 10 ms, rank 1 loses the processor for
  *                                  20 ms meanwhile
+ *   sim-kernels reply ROUNDS       rank 0 waits for two messages: rank 2 sends one after 10 ms,
+ *                                  rank 1 posts the receive of the other one after 30 ms
+ *   sim-kernels receiver ROUNDS    the same without the message of rank 2, in MPI_Send
  *   sim-kernels step ROUNDS NS     all ranks run a loop of NS a round: 30 % assembling, 70 %
  *                                  preconditioning; a barrier every 10 rounds
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,12 +61,44 @@ __attribute__((noinline, noclone)) static void touch(uint64_t ns) {
 
 static int rank;
 
+/* When rank 1 has posted its receive, rank 0 is told by the next message only. */
+__attribute__((noinline, noclone)) static void exchange(bool both) {
+    static char large[100000];
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int n = sizeof large;
+    if (rank > 0) {
+        assemble(5 * MS);
+        precondition(5 * MS);
+    }
+    if (rank == 1) {
+        straggle(20 * MS);
+        MPI_Recv(large, n, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&n, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
+    } else if (rank == 2 && both) {
+        MPI_Send(&n, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+    } else if (rank == 0) {
+        if (both) {
+            MPI_Irecv(&n, 1, MPI_INT, 2, 2, MPI_COMM_WORLD, &requests[0]);
+            MPI_Isend(large, sizeof large, MPI_CHAR, 1, 1, MPI_COMM_WORLD, &requests[1]);
+            MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        } else {
+            MPI_Send(large, sizeof large, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+        }
+        MPI_Recv(&n, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 __attribute__((noinline, noclone)) static void iterate(const char *what, int round, uint64_t ns) {
     if (strcmp(what, "step") == 0) {
         assemble(ns * 3 / 10);
         precondition(ns - ns * 3 / 10);
         if (round % 10 == 9)
             MPI_Barrier(MPI_COMM_WORLD);
+        return;
+    }
+    if (strcmp(what, "reply") == 0 || strcmp(what, "receiver") == 0) {
+        exchange(strcmp(what, "reply") == 0);
         return;
     }
     if (strcmp(what, "mixed") == 0) {

@@ -6,6 +6,7 @@ divided as they are, within three standard errors; the gain of a function that o
 falls to the nanosecond, so a run gives the same each time."""
 import bisect
 import json
+import math
 import os
 import subprocess
 import sys
@@ -24,6 +25,7 @@ RANKS, ROUNDS = 3, 20
 PERIOD_NS = 1997001  # of 500 samples per second
 LATE_S = (RANKS - 1) * ROUNDS * 0.020  # what the others wait
 UNEVEN = ("--seed", "3", "--random", "--latency", "2000")
+NONE = {"callpaths": {}}
 found = []
 
 
@@ -92,12 +94,12 @@ class Runs:
         with tarfile.open(out) as archive:
             return [result["metrics"], result["sampled"], *(archive.extractfile(m).read() for m in ("samples.tsv", "root_causes.json", "critical_path.json"))]
 
-    def run(self, *options, trace=False, program=None, ranks=RANKS, network=()):
-        """The result of a run, as JSON, and where it is; network: options of sim-mpirun."""
-        directory = self.root / "-".join(options or ["demo"])
+    def run(self, *options, trace=False, program=None, ranks=RANKS, words=(), **env):
+        """The result of a run, as JSON, and where it is; words: options of sim-mpirun."""
+        directory = self.root / "-".join([*options, *words] or ["demo"])
         command = [self.latecomer, "run", "-q", "--sample=500", *(["--trace"] if trace else []), "-o", directory, "--", program or self.program, *options]
-        done = subprocess.run([self.mpirun, "-n", str(ranks), *network, *command], capture_output=True, text=True,
-                              env={**os.environ, "TMPDIR": str(self.root), "SIM_SAMPLES": str(directory) + ".samples"}, timeout=patience(60), check=False,
+        done = subprocess.run([self.mpirun, "-n", str(ranks), *words, *command], capture_output=True, text=True,
+                              env={**os.environ, "TMPDIR": str(self.root), "SIM_SAMPLES": str(directory) + ".samples", **env}, timeout=patience(60), check=False,
                               stdin=subprocess.DEVNULL)
         check(f"{options}: run", done.returncode == 0 and done.stderr == "", done.stderr)
         return json.loads(self.show("--json", directory)), directory
@@ -175,21 +177,49 @@ def mixed(runs):
     for kernel, part in (("assemble", 0), ("precondition", 0), ("straggle", 1)):  # what the others do as well delays nobody
         entry = parts.get(kernel, {"seconds": 0, "error_s": 0})
         check(f"mixed: {kernel}", near(entry["seconds"], part * LATE_S, entry["error_s"]), entry)
-    late_in_gap(directory)
+    late_in_gap("mixed", directory)
     on_lines(runs, result, directory)
+    _, apart = runs.run("mixed", str(ROUNDS), words=["--nodes", str(RANKS), "--node-latency", "20000", "--offset", "3000000"])
+    late_in_gap("mixed, on nodes", apart)
     check("mixed: first finding", result["findings"][0]["callpath"] == "main/iterate/straggle", result["findings"][0])
 
 
-def late_in_gap(directory):
-    """What the late rank was in: all that it did between the two calls, in proportion, not one function a wait."""
+def late_at(directory, call):
+    """Who was late at this call, in which function: (rank, function) -> [seconds, error] of its rows, one for each two calls that it was between."""
     with tarfile.open(directory / "profile.cubex") as archive:
         head, *rows = (line.split("\t") for line in archive.extractfile("blame.tsv").read().decode().splitlines())
-    rows = [dict(zip(head, row)) for row in rows]
-    of = {row["late_callpath"].rsplit("/", 1)[-1]: row for row in rows if row["late_rank"] == "1" and row["waiting_callpath"].endswith("/MPI_Barrier")}
+    found = defaultdict(lambda: [0, 0])
+    for row in (dict(zip(head, row)) for row in rows):
+        if row["waiting_callpath"].endswith("/" + call):
+            its = found[int(row["late_rank"]), row["late_callpath"].rsplit("/", 1)[-1]]
+            its[:] = its[0] + float(row["seconds"]), math.hypot(its[1], float(row["error"]))
+    return found
+
+
+def late_in_gap(what, directory, call="MPI_Barrier", waited=LATE_S):
+    """What the late rank was in: all that it did between the two calls, in proportion, not one function a wait."""
+    of = late_at(directory, call)
     for kernel, part in (("assemble", 1 / 6), ("precondition", 1 / 6), ("straggle", 4 / 6)):
-        row = of.get(kernel, {"seconds": "0", "error": "0"})
-        check(f"mixed: late in {kernel}", abs(float(row["seconds"]) / LATE_S - part) < 0.02, row, LATE_S)
-        check(f"mixed: error of late in {kernel}", abs(float(row["seconds"]) - part * LATE_S) <= 3 * float(row["error"]) < LATE_S, row)
+        seconds, error = of[1, kernel]
+        check(f"{what}: late in {kernel}", abs(seconds / waited - part) < 0.02, seconds, "of", waited, dict(of))
+        check(f"{what}: error of late in {kernel}", abs(seconds - part * waited) <= 3 * error < waited, seconds, error)
+    return of
+
+
+def late_reply(runs):
+    """Clocks in messages, which arrive when they like: when the receive was posted, the sender hears after its call has ended. Its wait is divided as well, and nothing stays with the late
+    sender of the same call, for which less was booked before."""
+    for what, call in (("receiver", "MPI_Send"), ("reply", "MPI_Waitall")):
+        result, directory = runs.run(what, str(ROUNDS), words=["--jitter", "20000"], LATECOMER_TRANSPORT="mpi")
+        waited = ROUNDS * 0.030
+        of = late_in_gap(what, directory, call, waited)
+        check(f"{what}: nobody else was late", {rank for rank, _ in of} == {1} and near(sum(seconds for seconds, _ in of.values()), waited, 0), dict(of))
+        told = [value for path, row in result["metrics"].get("mpi_latereceiver", NONE)["callpaths"].items() if path.endswith(call) for value in row if value]
+        check(f"{what}: late receiver", len(told) == 1 and near(told[0], waited, 0), told)
+        check(f"{what}: late sender", not any(value for path, row in result["metrics"].get("mpi_latesender", NONE)["callpaths"].items()
+                                              if path.endswith(call) for value in row))
+        sums = result["meta"]["waiting_costs"]
+        check(f"{what}: costs", sums["waits_s"] == sums["costs_s"], sums)
 
 
 def line_with(text):
@@ -242,7 +272,7 @@ def gains(runs):
     """What the clocks of the run say of the code between two calls, which is main's, is said of the function that sleeps there, right within 0.1 %: of ranks that work
     alike another one is the last each time, and main has short portions of work besides. What the network adds is not the same without the fault."""
     for kind, where, of in (("half", "half/work", "imbalance"), ("serial", "serial/prepare/work", "late_rank"), ("late_root", "late_root/root/work", "late_rank")):
-        before, after = (runs.run(kind, on, "30", program=runs.knobs, ranks=4, network=UNEVEN)[0] for on in "10")
+        before, after = (runs.run(kind, on, "30", program=runs.knobs, ranks=4, words=UNEVEN)[0] for on in "10")
         first, then = before["findings"][0], after["pop"]["critical_path_s"]
         gained = before["pop"]["critical_path_s"] - then
         check(f"{kind}: first finding", (first["kind"], first["callpath"]) == (of, f"main/{where}/(off CPU)"), first)
@@ -267,6 +297,7 @@ def main():
         runs = Runs(root)
         late(runs)
         mixed(runs)
+        late_reply(runs)
         preempted(runs)
         demo(runs)
         gains(runs)

@@ -12,6 +12,7 @@
 #include "measure/core/thread.h"
 #include "piggyback/logical.h"
 #include "piggyback/match.h"
+#include "piggyback/past.h"
 #include "piggyback/ring.h"
 
 struct lc_clk_comm;
@@ -122,13 +123,17 @@ struct lc_unresolved {
     struct lc_call_end at;
 };
 
-/* A wait state as it was booked, for one of the same call that is known later. */
+/* The wait state of a call as it is booked, for a larger one of the same call that is known later:
+ * kept as long as somebody holds it who may book that. With lc_clk.lock. */
 struct lc_booked {
+    struct lc_booked *next;     /* of those that nobody holds */
+    uint32_t holders;           /* the thread, while it is its last one, counts as well */
+    uint32_t kind;              /* LC_MEASURED_KINDS: nothing is booked */
     struct lc_state_wait *wait; /* of the call path */
-    uint32_t kind;              /* LC_MEASURED_KINDS: nothing was booked */
-    uint32_t late_rank, late_node;
+    uint64_t begin;             /* of the call */
     uint64_t ticks;
-    uint64_t begin; /* of the call */
+    uint32_t late_rank, n_parts;
+    struct lc_past_part parts[LC_PAST_PARTS]; /* the rows of blame that it is in */
 };
 enum { LC_UNRESOLVED = 16, LC_DONE = 64 };
 
@@ -179,6 +184,7 @@ struct lc_clk_thread {
     uint8_t n_unresolved, n_late; /* edges back; late edges */
     struct lc_candidate worst;    /* the chosen one so far */
     struct lc_path *waited;       /* the last call */
+    struct lc_booked *booked;     /* of the last call that may get a larger wait later; or NULL */
     const void *claim;            /* place of the next entry of the ring last sent to, or NULL */
     struct lc_deferred deferred;
     struct lc_clk_coll blocking; /* the blocking collective in progress */
@@ -221,7 +227,7 @@ struct lc_pending { /* a send that ended before its reply was there */
     uint32_t rank, seq;
     uint64_t begin, end;
     uint64_t bytes; /* of a standard send; others 0 */
-    struct lc_booked instead;
+    struct lc_booked *instead;
     uint64_t useful;   /* the clock when it ended, .. */
     uint32_t interval; /* .. and the interval */
     bool no_edge;      /* the reply comes too late for its edge */

@@ -142,7 +142,7 @@ struct late {
     uint32_t source;
     enum lc_measured_wait kind;
     struct lc_call_end at;
-    struct lc_booked instead; /* wait NULL: nothing can be booked */
+    struct lc_booked *instead; /* NULL: nothing can be booked */
 };
 static struct late *all; /* the latest first */
 
@@ -161,8 +161,9 @@ static struct late *add(struct lc_clk_thread *k) {
 static void set_end(struct late *l, const struct lc_call *call, enum lc_measured_wait kind) {
     lc_clk_call_end(l->k, call, &l->at);
     l->kind = kind;
-    if (kind == LC_MEASURED_KINDS || !lc_clk_booked(l->k, call, &l->instead))
-        l->instead.wait = NULL;
+    lc_clk_booked_drop(&l->instead);
+    if (kind != LC_MEASURED_KINDS)
+        l->instead = lc_clk_booked_hold(l->k, call);
 }
 
 /* The edge is not made. No clock is larger than the time since the interval began. */
@@ -221,14 +222,14 @@ bool lc_clk_late_collective_add(struct lc_clk_thread *k, const struct lc_call *c
 
 /* The call waited for what entered at `enter`. */
 static void book(const struct late *l, uint32_t rank, uint32_t node, uint64_t enter) {
-    if (l->instead.wait == NULL || enter <= l->at.begin || rank == lc_clk.rank)
+    if (l->instead == NULL || enter <= l->at.begin || rank == lc_clk.rank)
         return;
     struct lc_candidate c = {.ticks = lc_min(enter, l->at.end) - l->at.begin,
                              .kind = l->kind,
                              .late_rank = rank,
                              .late_node = node,
                              .begin = l->at.begin};
-    lc_clk_book_later(&l->instead, &c);
+    lc_clk_book_later(l->instead, &c);
 }
 
 static void take_message(struct late *l) {
@@ -261,6 +262,7 @@ void lc_clk_late_edges_take(struct lc_clk_thread *k) {
             take_message(l);
         else
             take_collective(l);
+        lc_clk_booked_drop(&l->instead);
         free(l);
     }
     lc_clk_unlock();

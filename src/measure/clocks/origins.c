@@ -132,10 +132,10 @@ void lc_clk_origins_note(const struct lc_candidate *c) {
                                                          .causes = {{key, c->ticks}}});
 }
 
-/* The wait is booked on all that the late rank did in the gap that ended too late, in proportion.
- */
-static void add_blame(const struct lc_waited *w, uint32_t node, uint64_t ticks) {
-    struct lc_past_part parts[LC_PAST_PARTS];
+/* `ticks` in proportion to all that the late rank did in the gap that ended too late; returns in
+ * how many parts. */
+static uint32_t divide(const struct lc_waited *w, uint64_t ticks,
+                       struct lc_past_part parts[LC_PAST_PARTS]) {
     struct lc_waited whole = *w;
     whole.since = lc_clk.threads->l.begin;
     uint32_t n = lc_core.sample_period_ns != 0 ? lc_past_gap(&whole, parts) : 0, most = 0;
@@ -151,46 +151,61 @@ static void add_blame(const struct lc_waited *w, uint32_t node, uint64_t ticks) 
         left -= parts[i].ticks < left ? parts[i].ticks : left;
     }
     parts[most].ticks += left;
+    return n;
+}
+
+/* Blame of a wait in `node` for these parts; traced: so much of it is in costs. */
+static void add_blame(uint32_t node, uint32_t late_rank, const struct lc_past_part *parts,
+                      uint32_t n, uint64_t traced) {
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < n; i++)
+        all += parts[i].ticks;
     for (uint32_t i = 0; i < n; i++) {
-        double square = (double)parts[i].ticks * (double)parts[i].ticks;
-        lc_blame_add(&lc_clk.blame, &(struct lc_blame_row){.wait_key = node,
-                                                           .late_rank = w->late_rank,
-                                                           .late_node = parts[i].node,
-                                                           .rank = lc_clk.rank,
-                                                           .node = node,
-                                                           .ticks = parts[i].ticks,
-                                                           .traced = parts[i].ticks,
-                                                           .squares = square,
-                                                           .traced_squares = square});
+        double ticks = (double)parts[i].ticks;
+        uint64_t its =
+            traced == all ? parts[i].ticks : (uint64_t)(ticks * (double)traced / (double)all);
+        lc_blame_add(&lc_clk.blame,
+                     &(struct lc_blame_row){.wait_key = node,
+                                            .late_rank = late_rank,
+                                            .late_node = parts[i].node,
+                                            .rank = lc_clk.rank,
+                                            .node = node,
+                                            .ticks = parts[i].ticks,
+                                            .traced = its,
+                                            .squares = ticks * ticks,
+                                            .traced_squares = (double)its * (double)its});
     }
 }
 
-LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, uint64_t ticks,
-                                  bool blamed) {
-    struct lc_origins origins;
-    struct lc_past_wait entry;
+static void waited_for(const struct lc_candidate *c, struct lc_waited *w) {
     uint64_t looks = (uint64_t)((double)c->ticks * lc_clk.ns_per_tick) / NS_PER_LOOK;
-    struct lc_waited w = {.late = past_of(c->late_rank),
-                          .own = lc_clk.past,
-                          .me = lc_clk.rank,
-                          .late_rank = c->late_rank,
-                          .late_node = c->late_node,
-                          .since = lc_clk.threads->l.begin,
-                          .begin = c->begin,
-                          .release = c->begin + c->ticks,
-                          .looks = (uint32_t)lc_min(looks + LEAST_LOOKS, LOOKS),
-                          .same = lc_clk.backlog ? lc_clk.slow_ticks : 0};
+    *w = (struct lc_waited){.late = past_of(c->late_rank),
+                            .own = lc_clk.past,
+                            .me = lc_clk.rank,
+                            .late_rank = c->late_rank,
+                            .late_node = c->late_node,
+                            .since = lc_clk.threads->l.begin,
+                            .begin = c->begin,
+                            .release = c->begin + c->ticks,
+                            .looks = (uint32_t)lc_min(looks + LEAST_LOOKS, LOOKS),
+                            .same = lc_clk.backlog ? lc_clk.slow_ticks : 0};
     const struct lc_met *met = &lc_clk.met[c->late_rank];
     uint64_t left, release = met_by(c->late_rank, &left);
-    meet(&w, atomic_load_explicit(&met->release, memory_order_relaxed),
+    meet(w, atomic_load_explicit(&met->release, memory_order_relaxed),
          atomic_load_explicit(&met->left, memory_order_relaxed), false);
-    meet(&w, release, left, true);
-    meet(&w, lc_clk.met_before, 0, false);
-    meet(&w, lc_clk.met_all, 0, false);
-    lc_past_origins(&w, &origins);
-    lc_past_entry(&w, &origins, &entry);
+    meet(w, release, left, true);
+    meet(w, lc_clk.met_before, 0, false);
+    meet(w, lc_clk.met_all, 0, false);
+}
+
+/* Costs of `ticks` of the wait. */
+static void add_costs(const struct lc_waited *w, uint64_t ticks) {
+    struct lc_origins origins;
+    struct lc_past_wait entry;
+    lc_past_origins(w, &origins);
+    lc_past_entry(w, &origins, &entry);
     lc_past_add_wait(lc_clk.past, &entry);
-    double share = (double)ticks / (double)c->ticks;
+    double share = (double)ticks / (double)(w->release - w->begin);
     uint64_t passed = (uint64_t)((double)origins.rest_indirect * share), booked = passed;
     for (uint32_t i = 0; i < origins.n; i++) {
         const struct lc_origin *o = &origins.list[i];
@@ -203,15 +218,37 @@ LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, u
     }
     lc_clk.cost_rest_indirect += passed;
     lc_clk.cost_rest += ticks > booked ? ticks - booked : 0;
-    if (!blamed)
-        add_blame(&w, node, ticks);
-    else
-        lc_blame_add(&lc_clk.blame,
-                     &(struct lc_blame_row){.wait_key = node,
-                                            .late_rank = c->late_rank,
-                                            .late_node = c->late_node,
-                                            .traced = ticks,
-                                            .traced_squares = (double)ticks * (double)ticks});
+}
+
+LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c) {
+    struct lc_past_part parts[LC_PAST_PARTS];
+    struct lc_waited w;
+    waited_for(c, &w);
+    add_costs(&w, c->ticks);
+    uint32_t n = divide(&w, c->ticks, parts);
+    add_blame(node, c->late_rank, parts, n, c->ticks);
+}
+
+LC_COLD uint32_t lc_clk_origins_book_parts(const struct lc_clk_booking *b,
+                                           const struct lc_candidate *c,
+                                           struct lc_past_part parts[LC_PAST_PARTS]) {
+    bool known = b->traceable && lc_clk.past != NULL && c->late_rank < lc_clk.size;
+    bool traced = known && c->ticks >= lc_clk.past_ticks;
+    uint32_t n = 1;
+    parts[0] = (struct lc_past_part){c->late_node, b->ticks + b->moved};
+    if (traced) {
+        struct lc_waited w;
+        waited_for(c, &w);
+        add_costs(&w, b->ticks);
+        n = divide(&w, b->ticks + b->moved, parts);
+    }
+    add_blame(b->node, c->late_rank, parts, n, b->traced + (traced ? b->ticks : 0));
+    if (!known)
+        return n;
+    if (!traced && (c->kind == LC_MEASURED_LATEBROADCAST || c->kind == LC_MEASURED_EARLYSCAN))
+        lc_clk_origins_note(c);
+    lc_clk_origins_put_met(c->late_rank, c->begin + c->ticks, b->left);
+    return n;
 }
 
 void lc_clk_origins_finish(void) {
@@ -351,23 +388,32 @@ static uint32_t newest_waits(uint64_t after, struct lc_past_wait *list) {
     return n;
 }
 
+/* Stretches of a call path in a gap that follow each other are one; where room is short, all of a
+ * gap, and those of older gaps with each other. What is left of the newest gap are its parts. */
 static uint32_t newest_work(uint64_t after, struct lc_past_work *list) {
     struct lc_past_work work;
     uint64_t at = atomic_load_explicit(&lc_clk.past->n_work, memory_order_relaxed);
-    uint32_t n = 0;
+    uint32_t n = 0, gap = 0, gaps[LC_PAST_SENT_WORK];
     for (uint32_t look = 0;
          look < LOOKS / 4 && at > 0 && lc_past_work_get(lc_clk.past, --at, &work); look++) {
         if (work.end <= after)
             break;
         uint32_t i = n;
-        if (n >= LC_PAST_SENT_WORK / 2)
-            for (i = 0; i < n && list[i].path != work.path;)
+        if (n > 0 && gaps[n - 1] == gap && list[n - 1].path == work.path)
+            i = n - 1;
+        else if (n >= LC_PAST_SENT_WORK / 2)
+            for (i = 0; i < n && (list[i].path != work.path || (gaps[i] == 0 && gap > 0));)
                 i++;
-        if (i < n)
+        if (i < n) {
             list[i].ticks += work.ticks;
-        else if (n < LC_PAST_SENT_WORK)
+        } else if (n < LC_PAST_SENT_WORK) {
+            gaps[n] = gap;
             list[n++] = work;
+        }
+        gap += !work.same_gap;
     }
+    for (uint32_t i = 0; i < n; i++)
+        list[i].same_gap = (i + 1 < n ? gaps[i + 1] : gap) == gaps[i];
     return n;
 }
 

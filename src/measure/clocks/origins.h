@@ -21,9 +21,9 @@ void lc_clk_origins_init(void); /* when memory of the node and thresholds are kn
  * the same rank was in the same operation. With lc_clk.lock held. */
 void lc_clk_origins_note(const struct lc_candidate *c);
 
-/* A wait that is long enough: who was late in the table of blame (blamed: it is there already),
- * whose fault that was in that of costs. */
-void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c, uint64_t ticks, bool blamed);
+/* A wait that is long enough: who was late in the table of blame, whose fault that was in that of
+ * costs. */
+void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c);
 
 static inline void lc_clk_origins_put_met(uint32_t rank, uint64_t release, uint64_t left) {
     struct lc_met *met = &lc_clk.met[rank];
@@ -31,16 +31,14 @@ static inline void lc_clk_origins_put_met(uint32_t rank, uint64_t release, uint6
     atomic_store_explicit(&met->left, left, memory_order_relaxed);
 }
 
-/* Blame and costs of a wait of the first thread that was just booked in `node`; ticks: so much of
- * it (the rest was booked before); left: when it left the call, 0: not known. With lc_clk.lock
- * held. */
-static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate *c, uint64_t ticks,
-                                       uint64_t left) {
+/* Blame and costs of a wait of the first thread that was just booked in `node`; left: when it left
+ * the call, 0: not known. With lc_clk.lock held. */
+static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate *c, uint64_t left) {
     bool known = lc_likely(lc_clk.past != NULL && c->late_rank < lc_clk.size);
     if (lc_unlikely(known && c->ticks >= lc_clk.past_ticks))
-        lc_clk_origins_trace(node, c, ticks, false);
+        lc_clk_origins_trace(node, c);
     else
-        lc_blame_add_own(&lc_clk.blame, lc_clk.rank, node, c->late_rank, c->late_node, ticks);
+        lc_blame_add_own(&lc_clk.blame, lc_clk.rank, node, c->late_rank, c->late_node, c->ticks);
     if (lc_unlikely(!known))
         return;
     if (c->ticks < lc_clk.past_ticks &&
@@ -49,17 +47,20 @@ static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate 
     lc_clk_origins_put_met(c->late_rank, c->begin + c->ticks, left);
 }
 
-/* Costs of `ticks` more of a wait that was booked before; its blame is booked. */
-static inline void lc_clk_origins_book_more(uint32_t node, const struct lc_candidate *c,
-                                            uint64_t ticks) {
-    if (lc_clk.past == NULL || c->late_rank >= lc_clk.size)
-        return;
-    if (c->ticks >= lc_clk.past_ticks)
-        lc_clk_origins_trace(node, c, ticks, true);
-    else if (c->kind == LC_MEASURED_LATEBROADCAST || c->kind == LC_MEASURED_EARLYSCAN)
-        lc_clk_origins_note(c);
-    lc_clk_origins_put_met(c->late_rank, c->begin + c->ticks, 0);
-}
+/* How a wait is booked that may have been booked before, shorter, and may be again, longer. */
+struct lc_clk_booking {
+    uint32_t node;
+    bool traceable; /* of the first thread */
+    uint64_t ticks; /* that are new: their blame and their costs are booked */
+    /* of what was booked before: blame that goes to others now; of it, what is in costs already */
+    uint64_t moved, traced;
+    uint64_t left;
+};
+/* The same of a wait that may be booked again: which rows of blame it is in; returns how many.
+ * With lc_clk.lock held. */
+uint32_t lc_clk_origins_book_parts(const struct lc_clk_booking *booking,
+                                   const struct lc_candidate *c,
+                                   struct lc_past_part parts[LC_PAST_PARTS]);
 
 /* Before the tables of all ranks are added up: waits that were not traced back cost whom they
  * waited for. */

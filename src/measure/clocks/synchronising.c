@@ -44,7 +44,7 @@ struct window {
     struct lc_clk_locks locks;
     struct lc_comm *of;
     struct ranks access, exposure;
-    struct lc_booked start; /* MPI_Win_start of the access epoch */
+    struct lc_booked *start; /* MPI_Win_start of the access epoch; NULL: nothing can be booked */
     uint64_t start_begin, start_end;
     bool off; /* out of step: no more edges of posts and completions */
 };
@@ -162,6 +162,7 @@ static void release(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     memcpy(&w, data, sizeof w);
     lc_clk_lock();
     lc_clk_locks_free(&w->locks);
+    lc_clk_booked_drop(&w->start);
     lc_clk_unlock();
     free(w->access.world);
     free(w->exposure.world);
@@ -233,8 +234,8 @@ static void wait_for(struct lc_clk_thread *k, const struct lc_call *call,
     if (c.kind == LC_MEASURED_WIN_POST && h->enter < h->start_end) {
         c.ticks = h->enter > h->start_begin ? h->enter - h->start_begin : 0;
         c.begin = h->start_begin;
-        if (h->w->start.wait != NULL && c.ticks > 0)
-            lc_clk_book_later(&h->w->start, &c);
+        if (h->w->start != NULL && c.ticks > 0)
+            lc_clk_book_later(h->w->start, &c);
     } else if (h->enter > call->begin) {
         c.ticks = lc_min(h->enter, call->end) - call->begin;
         lc_clk_candidate(k, call, c.kind, c.ticks, c.late_rank, c.late_node);
@@ -350,9 +351,10 @@ static void take_notices(struct lc_call *call, struct window *w, const struct ra
 static void note_start(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     struct window *w;
     memcpy(&w, data, sizeof w);
-    w->start = (struct lc_booked){0};
-    if (!lc_clk_booked(k, call, &w->start))
-        w->start.wait = NULL;
+    lc_clk_lock();
+    lc_clk_booked_drop(&w->start);
+    w->start = lc_clk_booked_hold(k, call);
+    lc_clk_unlock();
 }
 
 /* MPI may wait for the posts here: what for is known at the end of the epoch. */

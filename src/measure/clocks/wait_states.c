@@ -44,22 +44,80 @@ static struct lc_state_wait *waits_of(struct lc_clk_thread *k, struct lc_path *p
     return path->clocks;
 }
 
-/* What is booked now for calls of which something may become known later, by call: several may. */
-enum { LC_REBOOKED = 256 };
-static struct lc_booked rebooked[LC_REBOOKED];
-static uint64_t may_change; /* begin of the last such call, of whatever thread; lc_clk.lock */
+static struct lc_booked *unheld; /* lc_clk.lock */
 
-static struct lc_booked *rebooked_of(const struct lc_state_wait *wait, uint64_t begin) {
-    return &rebooked[((uintptr_t)wait / sizeof *wait + begin) % LC_REBOOKED];
+void lc_clk_booked_drop(struct lc_booked **booked) {
+    struct lc_booked *b = *booked;
+    *booked = NULL;
+    if (b == NULL || --b->holders > 0)
+        return;
+    b->next = unheld;
+    unheld = b;
 }
 
-static void note_booked(struct lc_state_wait *wait, const struct lc_candidate *c, uint64_t begin) {
-    *rebooked_of(wait, begin) = (struct lc_booked){.wait = wait,
-                                                   .kind = c->kind,
-                                                   .late_rank = c->late_rank,
-                                                   .late_node = c->late_node,
-                                                   .ticks = c->ticks,
-                                                   .begin = begin};
+static struct lc_booked *booked_new(void) {
+    struct lc_booked *b = unheld;
+    if (b == NULL)
+        return malloc(sizeof *b);
+    unheld = b->next;
+    return b;
+}
+
+struct lc_booked *lc_clk_booked_hold(struct lc_clk_thread *k, const struct lc_call *call) {
+    struct lc_state_wait *wait = k->l.interval ? waits_of(k, call->entry->path) : NULL;
+    if (wait == NULL)
+        return NULL;
+    if (k->booked == NULL || k->booked->begin != call->begin || k->booked->wait != wait) {
+        lc_clk_booked_drop(&k->booked);
+        k->booked = booked_new();
+        if (k->booked == NULL)
+            return NULL;
+        k->booked->holders = 1;
+        k->booked->kind = LC_MEASURED_KINDS;
+        k->booked->wait = wait;
+        k->booked->begin = call->begin;
+        k->booked->ticks = k->booked->n_parts = 0;
+    }
+    k->booked->holders++;
+    return k->booked;
+}
+
+/* Blame of what was booked is that of c now, as is what c waited longer. Costs that were booked
+ * stay where they are. */
+static void blame_instead(struct lc_booked *b, const struct lc_candidate *c, uint64_t left) {
+    struct lc_clk_booking now = {.node = b->wait->node,
+                                 .traceable = b->wait->thread == lc_clk.threads->index,
+                                 .ticks = c->ticks - b->ticks,
+                                 .left = left};
+    for (uint32_t i = 0; i < b->n_parts; i++) {
+        uint64_t traced = 0;
+        if (b->parts[i].ticks == 0 || !lc_blame_take(&lc_clk.blame, now.node, b->late_rank,
+                                                     b->parts[i].node, b->parts[i].ticks, &traced))
+            continue;
+        now.moved += b->parts[i].ticks;
+        now.traced += traced;
+    }
+    b->n_parts = lc_clk_origins_book_parts(&now, c, b->parts);
+}
+
+/* false: it is not larger than what is booked. left: as in lc_clk_origins_book. */
+static bool book_larger(struct lc_booked *b, const struct lc_candidate *c, uint64_t left) {
+    if (c->ticks <= b->ticks)
+        return false;
+    struct lc_state_wait *w = b->wait;
+    if (b->kind < LC_MEASURED_KINDS)
+        w->ticks[b->kind] -= b->ticks;
+    w->ticks[c->kind] += c->ticks;
+    lc_clk.waited_ticks += c->ticks - b->ticks;
+    if (b->ticks > 0 && b->late_rank < lc_clk.size)
+        lc_pairs_not_waited(&lc_clk.pairs, b->late_rank, b->ticks);
+    if (c->late_rank < lc_clk.size)
+        lc_pairs_waited(&lc_clk.pairs, c->late_rank, c->ticks);
+    blame_instead(b, c, left);
+    b->kind = c->kind;
+    b->late_rank = c->late_rank;
+    b->ticks = c->ticks;
+    return true;
 }
 
 void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_candidate *c) {
@@ -67,15 +125,19 @@ void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_
         return;
     struct lc_state_wait *w = waits_of(k, path);
     lc_clk_lock();
-    if (w != NULL) /* a reply that another thread reads may change it, too (lc_clk_book_later) */
+    struct lc_booked *held = k->booked;
+    if (lc_unlikely(held != NULL) && held->begin == c->begin && held->wait == w) {
+        book_larger(held, c, k->l.last); /* a reply that another thread has read may be booked */
+        lc_clk_unlock();
+        return;
+    }
+    if (w != NULL)
         w->ticks[c->kind] += c->ticks;
-    if (lc_unlikely(may_change == c->begin) && w != NULL)
-        note_booked(w, c, c->begin);
     lc_clk.waited_ticks += c->ticks;
     if (c->ticks > 0 && c->late_rank < lc_clk.size)
         lc_pairs_waited(&lc_clk.pairs, c->late_rank, c->ticks);
     if (lc_likely(k == lc_clk.threads))
-        lc_clk_origins_book(path->node, c, c->ticks, k->l.last);
+        lc_clk_origins_book(path->node, c, k->l.last);
     else
         lc_blame_add_own(&lc_clk.blame, lc_clk.rank, path->node, c->late_rank, c->late_node,
                          c->ticks);
@@ -116,16 +178,6 @@ const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq) {
     return slot->seq == seq && slot->rank == rank ? slot : NULL;
 }
 
-bool lc_clk_booked(struct lc_clk_thread *k, const struct lc_call *call, struct lc_booked *booked) {
-    booked->wait = k->l.interval ? waits_of(k, call->entry->path) : NULL;
-    booked->kind = k->any_candidate ? k->worst.kind : (uint32_t)LC_MEASURED_KINDS;
-    booked->ticks = k->any_candidate ? k->worst.ticks : 0;
-    booked->late_rank = k->worst.late_rank;
-    booked->late_node = k->worst.late_node;
-    booked->begin = may_change = call->begin;
-    return booked->wait != NULL;
-}
-
 /* The thread whose call it is, if its wait state is not booked yet. With MPI_THREAD_MULTIPLE others
  * must not look at that, and it is taken to be booked. */
 static struct lc_clk_thread *still_open(const struct lc_booked *booked) {
@@ -136,55 +188,13 @@ static struct lc_clk_thread *still_open(const struct lc_booked *booked) {
     return k;
 }
 
-/* Blame of the wait that was booked, `more` longer, is that of candidate c now. Costs that were
- * booked for it stay where they are. */
-static void blame_instead(const struct lc_booked *old, const struct lc_candidate *c,
-                          uint64_t more) {
-    uint32_t node = old->wait->node;
-    uint64_t moved = 0, traced = 0;
-    if (old->ticks > 0 &&
-        lc_blame_take(&lc_clk.blame, node, old->late_rank, old->late_node, old->ticks, &traced))
-        moved = old->ticks;
-    double square = (double)more * (double)more + (double)moved * (double)moved;
-    lc_blame_add(&lc_clk.blame,
-                 &(struct lc_blame_row){.wait_key = node,
-                                        .late_rank = c->late_rank,
-                                        .late_node = c->late_node,
-                                        .rank = lc_clk.rank,
-                                        .node = node,
-                                        .ticks = more + moved,
-                                        .traced = traced,
-                                        .squares = square,
-                                        .traced_squares = (double)traced * (double)traced});
-    if (old->ticks > 0 && old->late_rank < lc_clk.size)
-        lc_pairs_not_waited(&lc_clk.pairs, old->late_rank, old->ticks);
-    if (c->late_rank < lc_clk.size)
-        lc_pairs_waited(&lc_clk.pairs, c->late_rank, c->ticks);
-}
-
-bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidate *c) {
+bool lc_clk_book_later(struct lc_booked *instead, const struct lc_candidate *c) {
     struct lc_clk_thread *k = still_open(instead);
-    if (k != NULL) {
-        bool larger = c->ticks > k->worst.ticks;
-        k->worst = larger ? *c : k->worst;
-        return larger;
-    }
-    const struct lc_booked *newest = rebooked_of(instead->wait, instead->begin);
-    struct lc_booked old =
-        newest->wait == instead->wait && newest->begin == instead->begin ? *newest : *instead;
-    struct lc_state_wait *w = old.wait;
-    if (c->ticks <= old.ticks)
-        return false;
-    if (old.kind < LC_MEASURED_KINDS)
-        w->ticks[old.kind] -= old.ticks;
-    w->ticks[c->kind] += c->ticks;
-    uint64_t more = c->ticks - old.ticks;
-    lc_clk.waited_ticks += more;
-    blame_instead(&old, c, more);
-    note_booked(w, c, old.begin);
-    if (w->thread == lc_clk.threads->index)
-        lc_clk_origins_book_more(w->node, c, more);
-    return true;
+    if (k == NULL)
+        return book_larger(instead, c, 0);
+    bool larger = c->ticks > k->worst.ticks;
+    k->worst = larger ? *c : k->worst;
+    return larger;
 }
 
 enum { LEARN_US = 20 }; /* shorter waits may be the time that a send takes */
@@ -213,11 +223,11 @@ static void resolve_pending(struct lc_pending *p, uint32_t source, const struct 
         return;
     if (p->no_edge && post->interval == p->interval && post->useful > p->useful)
         lc_clk_count_missing(post->useful - p->useful);
-    lc_clk_book_later(&p->instead, &(struct lc_candidate){.ticks = post->enter - p->begin,
-                                                          .kind = LC_MEASURED_LATERECEIVER,
-                                                          .late_rank = source,
-                                                          .late_node = post->node,
-                                                          .begin = p->begin});
+    lc_clk_book_later(p->instead, &(struct lc_candidate){.ticks = post->enter - p->begin,
+                                                         .kind = LC_MEASURED_LATERECEIVER,
+                                                         .late_rank = source,
+                                                         .late_node = post->node,
+                                                         .begin = p->begin});
 }
 
 /* With lc_clk.lock: called while rings are read. */
@@ -233,7 +243,9 @@ void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry
     for (uint32_t i = 0; i < lc_clk.n_pending; i++)
         if (lc_clk.pending[i].rank == source && lc_clk.pending[i].seq == seq) {
             resolve_pending(&lc_clk.pending[i], source, &entry->stamp);
+            lc_clk_booked_drop(&lc_clk.pending[i].instead);
             lc_clk.pending[i] = lc_clk.pending[--lc_clk.n_pending];
+            lc_clk.pending[lc_clk.n_pending].instead = NULL;
             return;
         }
 }
@@ -251,12 +263,13 @@ void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint
                        uint32_t seq, uint64_t bytes) {
     /* a full table: most have no reply, since the receive was posted before the send */
     static uint32_t victim;
-    struct lc_booked instead;
     /* so that the state of this call counts as not booked yet */
     lc_clk_candidate(k, call, LC_MEASURED_LATERECEIVER, 0, rank, 0);
-    if (!lc_clk_booked(k, call, &instead))
+    struct lc_booked *instead = lc_clk_booked_hold(k, call);
+    if (instead == NULL)
         return;
     uint32_t at = lc_clk.n_pending < LC_PENDING ? lc_clk.n_pending++ : victim++ % LC_PENDING;
+    lc_clk_booked_drop(&lc_clk.pending[at].instead);
     lc_clk.pending[at] = (struct lc_pending){.rank = rank,
                                              .seq = seq,
                                              .begin = call->begin,

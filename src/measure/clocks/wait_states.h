@@ -97,12 +97,13 @@ void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_call_end *at, uint32_t
  * not known, so it is taken to be as much. */
 void lc_clk_count_missing(uint64_t ticks);
 
-/* What was booked for the call in progress; false: not measuring, no memory. With lc_clk.lock held,
- * as the next. */
-bool lc_clk_booked(struct lc_clk_thread *k, const struct lc_call *call, struct lc_booked *booked);
-/* Books a larger wait in its place, or in that of one that came later than this, too, and was
- * larger; false: it is not larger. */
-bool lc_clk_book_later(const struct lc_booked *instead, const struct lc_candidate *c);
+/* Holds what is booked for the call in progress; NULL: not measuring, no memory. With lc_clk.lock
+ * held, as the next two. */
+struct lc_booked *lc_clk_booked_hold(struct lc_clk_thread *k, const struct lc_call *call);
+/* Lets it go; *booked is NULL then, and may be before. */
+void lc_clk_booked_drop(struct lc_booked **booked);
+/* Books a larger wait in its place; false: it is not larger. */
+bool lc_clk_book_later(struct lc_booked *instead, const struct lc_candidate *c);
 /* Adds the edges back of earlier sends whose replies have arrived; takes lc_clk.lock. */
 void lc_clk_resolve(struct lc_clk_thread *k);
 
