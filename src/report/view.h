@@ -58,7 +58,7 @@ enum lc_err lc_view_exclusive_row(struct lc_view *view, uint32_t metric, uint32_
  * Errors: those of lc_cubex_row. */
 enum lc_err lc_view_total(struct lc_view *view, uint32_t metric, double *total);
 
-/* The same for each location: n_locations values. */
+/* The same for each location: n_locations values. Errors: those of lc_cubex_row. */
 enum lc_err lc_view_location_sums(struct lc_view *view, uint32_t metric, double *sums);
 /* For somebody who has them all at hand: n_locations zeros, to be filled, which are then what
  * lc_view_location_sums gives. LC_ERR_NOMEM. */
@@ -66,8 +66,9 @@ enum lc_err lc_view_keep_location_sums(struct lc_view *view, uint32_t metric, do
 
 /* Joins b into a as the metric's values are joined: sum, minimum of what is not 0, or maximum. */
 double lc_view_join(const struct lc_metric *metric, double a, double b);
-/* The same for each of n locations of two rows, and for a value and all n of a row. */
+/* The same for each of n locations of two rows. */
 void lc_view_join_rows(const struct lc_metric *metric, double *into, const double *row, size_t n);
+/* The same for a value and all n of a row. */
 double lc_view_join_all(const struct lc_metric *metric, double sum, const double *row, size_t n);
 
 /* "main/f/MPI_Recv"; the caller frees it; NULL without memory. */
