@@ -15,6 +15,10 @@ def defined(text):
     for row in re.findall(r"^SENDS\(\w+, (.*)\)", text, re.M):
         names |= {f"MPI_{name}" for name in row.split(", ")}
     names |= {f"MPI_{name}" for name in re.findall(r"^FLUSH\((\w+),", text, re.M)}
+    for verb in re.findall(r"^TRANSFERS\((\w+),", text, re.M):
+        plain = [f"{verb}{way}" for way in ("", "_all", "_at", "_at_all")]
+        ends = [f"{verb}{way}_{end}" for way in ("_all", "_at_all") for end in ("begin", "end")]
+        names |= {f"MPI_File_{name}" for name in (*plain, *(f"i{name}" for name in plain), *ends, f"{verb}_shared", f"{verb}_ordered")}
     for blocking, nonblocking in re.findall(r"^THREE\((\w+), (\w+),", text, re.M):
         names |= {f"MPI_{blocking}", f"MPI_{nonblocking}", f"MPI_{blocking}_init"}
     return names

@@ -456,6 +456,28 @@ BOTH(MPI_Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *n
     return MPI_SUCCESS;
 }
 
+BOTH(MPI_Comm_create_from_group)
+(MPI_Group group, const char *name, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *new) {
+    (void)info;
+    ENTER("MPI_Comm_create_from_group");
+    const struct sim_group *g = GROUP(group);
+    uint64_t hash = 0;
+    *new = MPI_COMM_NULL;
+    if (g->rank == MPI_UNDEFINED)
+        return sim_error(NULL, MPI_ERR_GROUP);
+    for (const char *at = name; *at != '\0'; at++)
+        hash = hash * 31 + (unsigned char)*at;
+    uint64_t context = 3ull << 62 | (hash & 0xffffffff) << 12 | (uint64_t)g->world[0];
+    struct sim_meeting *m = finish_meeting(sim_meet(context, next_of(context), g->size, g->rank,
+                                                    "MPI_Comm_create_from_group",
+                                                    sim->model.latency_ns, NULL, 0, NULL));
+    struct sim_comm *made = sim_comm_new(m->fresh, sim_group_copy(g), NULL);
+    *new = sim_comm_handle(made, NULL);
+    made->errhandler = errhandler;
+    sim_leave(m, g->rank);
+    return MPI_SUCCESS;
+}
+
 /* The leaders tell each other who they are; then both groups meet. */
 struct leader {
     uint64_t fresh;

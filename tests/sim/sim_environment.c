@@ -18,12 +18,18 @@ static pid_t main_thread;
 
 /* ---- start and end ---- */
 
-static int begin(const char *name) {
+void sim_environment_start(void) {
     if (sim == NULL || sim_self() == NULL)
         sim_fail("a program of the simulated MPI has to be started by sim-mpirun");
+    if (main_thread != 0)
+        return;
     main_thread = gettid();
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* others reach its windows */
     sim_comms_start();
+}
+
+static int begin(const char *name) {
+    sim_environment_start();
     ENTER(name);
     struct sim_comm *world = sim_comm(MPI_COMM_WORLD);
     struct sim_meeting *m = sim_all_meet(world, "MPI_Init", NULL, 0, NULL);

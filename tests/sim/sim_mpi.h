@@ -170,6 +170,9 @@ int sim_attribute_set(int handle, struct sim_attribute **attributes, int key, vo
 int sim_attribute_get(const struct sim_attribute *attributes, int key, void *value, int *flag);
 int sim_attribute_delete(int handle, struct sim_attribute **attributes, int key);
 
+/* ---- start ---- */
+void sim_environment_start(void); /* before the first call of MPI_Init or a session */
+
 /* ---- errors ---- */
 /* Calls the handler of the communicator (NULL: that of MPI_COMM_WORLD); returns the class. */
 int sim_error(const struct sim_comm *comm, int class);

@@ -3,13 +3,13 @@
  *
  * Phases (motifs) in loops, below random functions: stencils, rings, wavefronts, masters with
  * workers, collective operations of all kinds, on communicators of its own; with "wide" also
- * windows and neighbourhoods (sim_random_sides.c); with "threads" (and MPI_THREAD_MULTIPLE) all but
- * these in several threads at once; with "ordered" no times change who
+ * windows, neighbourhoods, files and sessions (sim_random_sides.c); with "threads" (and
+ * MPI_THREAD_MULTIPLE) all but these in several threads at once; with "ordered" no times change who
  * waits for whom, nor to which function they belong: no masters, no synchronous sends, calls around
- * all work. All ranks draw the same program from a seed;
- * how long they work they draw apart, times the factors of SIM_RANDOM_FACTORS (NAME=FACTOR,..) for
- * work in these functions. PHASES says what runs: 7 are all phases of seed 7, 7:2 is only one of
- * them, 7,8,9:0 are several programs one after the other; ring:100 are 100 of a motif.
+ * all work. All ranks draw the same program from a seed; how long they work they draw apart, times
+ * the factors of SIM_RANDOM_FACTORS (NAME=FACTOR,..) for work in these functions. PHASES says what
+ * runs: 7 are all phases of seed 7, 7:2 is only one of them, 7,8,9:0 are several programs one after
+ * the other; ring:100 are 100 of a motif.
  *
  * LOG.RANK has one line for each MPI call: C THREAD FUNCTION BEGIN END PATH, times by the clock.
  * PATH is every function from main, or the first one of the thread, to the caller of MPI:
@@ -28,7 +28,8 @@
  *   N COMM ORDER ME FROM..           a neighbourhood collective: ranks from which it gets something
  *   O WIN EPOCH                      MPI_Win_post
  *   T WIN EPOCH TO..                 MPI_Win_start and _complete: of the epoch of these ranks
- *   V WIN EPOCH FROM..               MPI_Win_wait for these */
+ *   V WIN EPOCH FROM..               MPI_Win_wait for these
+ *   L WIN TARGET SHARED              MPI_Win_unlock of this target (-1: of all) */
 #include "sim_random.h"
 
 #include <pthread.h>
@@ -38,8 +39,8 @@
 enum { MOST_REQUESTS = 8, MOST_COMMS = 6, BUFFER = 20000, PHASES = 12 };
 enum { MOST_THREADS = 3, TAGS_OF_A_THREAD = 1000 };
 
-static int n_sends, n_requests, n_comms;
-static bool wide; /* also with windows and neighbours */
+static int n_sends, n_comms;
+static bool wide; /* also with what sim_random_sides.c has */
 static _Thread_local int first_tag;
 
 static struct comm comms[MOST_COMMS], thread_comms[MOST_THREADS];
@@ -92,7 +93,7 @@ static void isend_to(const struct comm *c, int to, int tag, int bytes, bool sync
     FRAME;
     struct open *o = &opened[n_open++];
     o->kind = SENDS;
-    o->id = n_requests++;
+    o->id = request_ids++;
     o->buffer.from = rank;
     o->buffer.number = n_sends++;
     starts();
@@ -108,7 +109,7 @@ static void ireceive_from(const struct comm *c, int from, int tag) {
     FRAME;
     struct open *o = &opened[n_open++];
     o->kind = RECEIVES;
-    o->id = n_requests++;
+    o->id = request_ids++;
     starts();
     MPI_Irecv(&o->buffer, sizeof o->buffer, MPI_BYTE, from, first_tag + tag, c->comm, &o->request);
     note("P %d\n", o->id);
@@ -329,7 +330,7 @@ static void later(struct comm *c) {
     struct open *o = &opened[n_open++];
     char name[40];
     o->kind = MEETS;
-    o->id = n_requests++;
+    o->id = request_ids++;
     work();
     starts();
     if (kind == 0)
@@ -388,7 +389,8 @@ static const struct motif {
                   {"master", master}, {"collective", collective}, {"collective", collective},
                   {"later", later}};
 enum { MOTIFS = sizeof all_motifs / sizeof *all_motifs };
-static void (*const further[])(struct comm *c) = {neighbours, fences, exposures};
+static void (*const further[])(struct comm *c) = {neighbours, fences, exposures,
+                                                  locks,      files,  session};
 enum { FURTHER = sizeof further / sizeof *further };
 
 /* ---- threads ---- */
@@ -565,7 +567,8 @@ int main(int argc, char **argv) {
     threaded = argc > 3 && strcmp(argv[3], "threads") == 0;
     ordered = argc > 3 && strcmp(argv[3], "ordered") == 0;
     wide = argc > 3 && strcmp(argv[3], "wide") == 0;
-    snprintf(name, sizeof name, "%s.%s", argv[2], number != NULL ? number : "0");
+    log_name = argv[2];
+    snprintf(name, sizeof name, "%s.%s", log_name, number != NULL ? number : "0");
     out = fopen(name, "w");
     if (out == NULL)
         return 1;

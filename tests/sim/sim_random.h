@@ -16,7 +16,8 @@ struct comm {
     int world[MOST_RANKS];
 };
 
-extern int rank, size, comm_ids;
+extern int rank, size, comm_ids, request_ids;
+extern const char *log_name;
 extern bool threaded, ordered;
 extern FILE *out;
 extern _Thread_local int thread;           /* 0: the first one, then by their first calls */
@@ -50,5 +51,8 @@ void work(void);
 void neighbours(struct comm *c);
 void fences(struct comm *c);
 void exposures(struct comm *c);
+void locks(struct comm *c);
+void files(struct comm *c);
+void session(struct comm *c);
 
 #endif

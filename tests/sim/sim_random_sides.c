@@ -1,5 +1,5 @@
-/* Motifs of random programs in which others are reached without a message or an operation of all:
- * neighbourhoods, and windows with each kind of epoch in which the wait is known. */
+/* Further motifs of random programs: neighbourhoods, windows with all kinds of epochs, files, and
+ * communicators of sessions. */
 #include "sim_random.h"
 
 #include <stdlib.h>
@@ -148,4 +148,130 @@ void exposures(struct comm *c) {
     PLAIN(MPI_Group_free, &behind);
     PLAIN(MPI_Group_free, &all);
     close_side(c);
+}
+
+/* Each rank locks memory of others as it likes, for itself alone or with others. */
+void locks(struct comm *c) {
+    FRAME;
+    int rounds = 1 + (int)draw(&common, 4), got;
+    side.id = ++comm_ids * 1000 + c->world[0];
+    open_side(c);
+    for (int i = 0; i < rounds; i++) {
+        int target = (int)draw(&own, (uint32_t)c->n), kind = (int)draw(&own, 5);
+        work();
+        if (kind == 0) {
+            PLAIN(MPI_Win_lock_all, 0, side.win);
+            PLAIN(MPI_Get, &got, 1, MPI_INT, target, 0, 1, MPI_INT, side.win);
+            work();
+            starts();
+            MPI_Win_unlock_all(side.win);
+            note("L %d -1 1\n", side.id);
+            ends("MPI_Win_unlock_all");
+            continue;
+        }
+        bool shared = kind < 3;
+        PLAIN(MPI_Win_lock, shared ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, target, 0, side.win);
+        if (shared)
+            PLAIN(MPI_Get, &got, 1, MPI_INT, target, 0, 1, MPI_INT, side.win);
+        else
+            put(target);
+        work();
+        starts();
+        MPI_Win_unlock(target, side.win);
+        note("L %d %d %d\n", side.id, target, shared);
+        ends("MPI_Win_unlock");
+    }
+    close_side(c);
+}
+
+/* Started by one call, and ended by another: a split operation, or a nonblocking one. */
+static void started(const char *kind, int request, int id, int order, int me) {
+    char function[40];
+    note("Q %d %d %s 0 %d %d\n", request, id, kind, order, me);
+    snprintf(function, sizeof function, "MPI_%s", kind);
+    ends(function);
+}
+
+/* All write into a file of theirs, and read. */
+void files(struct comm *c) {
+    FRAME;
+    static int data[4];
+    int rounds = 1 + (int)draw(&common, 4), id = ++comm_ids * 1000 + c->world[0], order = 0;
+    char name[4200];
+    MPI_File file;
+    MPI_Request request;
+    MPI_Offset at = c->me * (MPI_Offset)sizeof data;
+    snprintf(name, sizeof name, "%s.file.%d", log_name, id);
+    work();
+    starts();
+    MPI_File_open(c->comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &file);
+    meets("File_open", c->id, c->order++, c->me);
+    for (int i = 0; i < rounds; i++) {
+        int kind = (int)draw(&common, 6);
+        work();
+        if (kind == 0) {
+            PLAIN(MPI_File_write_at, file, at, data, 4, MPI_INT, MPI_STATUS_IGNORE);
+        } else if (kind == 1) {
+            starts();
+            MPI_File_write_at_all(file, at, data, 4, MPI_INT, MPI_STATUS_IGNORE);
+            meets("File_write_at_all", id, order++, c->me);
+        } else if (kind == 2) {
+            starts();
+            MPI_File_read_at_all(file, at, data, 4, MPI_INT, MPI_STATUS_IGNORE);
+            meets("File_read_at_all", id, order++, c->me);
+        } else if (kind == 3) {
+            starts();
+            MPI_File_set_size(file, 4096);
+            meets("File_set_size", id, order++, c->me);
+        } else if (kind == 4) {
+            int number = request_ids++;
+            starts();
+            MPI_File_write_at_all_begin(file, at, data, 4, MPI_INT);
+            started("File_write_at_all_begin", number, id, order++, c->me);
+            work();
+            starts();
+            MPI_File_write_at_all_end(file, data, MPI_STATUS_IGNORE);
+            note("E %d\n", number);
+            ends("MPI_File_write_at_all_end");
+        } else {
+            int number = request_ids++;
+            starts();
+            MPI_File_iwrite_at_all(file, at, data, 4, MPI_INT, &request);
+            started("File_iwrite_at_all", number, id, order++, c->me);
+            work();
+            starts();
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            note("E %d\n", number);
+            ends("MPI_Wait");
+        }
+    }
+    work();
+    starts();
+    MPI_File_close(&file);
+    meets("File_close", id, order, c->me);
+}
+
+/* All ranks make a communicator by a session of their own, whatever c is. */
+void session(struct comm *c) {
+    FRAME;
+    int in[2] = {0}, result[2], id = ++comm_ids * 1000;
+    MPI_Session made;
+    MPI_Group all;
+    MPI_Comm comm;
+    (void)c;
+    work();
+    PLAIN(MPI_Session_init, MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+    PLAIN(MPI_Group_from_session_pset, made, "mpi://WORLD", &all);
+    work();
+    starts();
+    MPI_Comm_create_from_group(all, "latecomer", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+    meets("Comm_create_from_group", id, 0, rank);
+    work();
+    starts();
+    MPI_Allreduce(in, result, 2, MPI_INT, MPI_SUM, comm);
+    meets("Allreduce", id, 1, rank);
+    PLAIN(MPI_Comm_free, &comm);
+    PLAIN(MPI_Group_free, &all);
+    PLAIN(MPI_Session_finalize, &made);
 }

@@ -8,12 +8,15 @@ from pathlib import Path
 ENDS = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}  # in which the tool begins and ends
 # docs/clocks.md: shorter sends do not look for the post of their receive; posts with wildcards, and all over records, are told of if they came so much later
 SHORT_NS = 1000
+NOT_TRACED = ("MPI_Comm_create_from_group", "MPI_File_set_size")  # docs/clocks.md: `analyze` does not know that members meet there
+AT_ONCE_NS = 2  # two that end so close to each other need not see each other
 N2N = ("Allreduce", "Allgather", "Alltoall", "Reduce_scatter_block")
+FILES = [f"File_{name}" for name in ("open", "close", "set_size", "write_at_all", "read_at_all", "write_at_all_begin", "iwrite_at_all")]
 KIND = {"Barrier": "mpi_barrier_wait", "Bcast": "mpi_latebroadcast", "Scatter": "mpi_latebroadcast", "Reduce": "mpi_earlyreduce", "Gather": "mpi_earlyreduce",
-        "Scan": "mpi_earlyscan", "Exscan": "mpi_earlyscan", **dict.fromkeys(("Comm_split", "Comm_dup", "Cart_create", "Dist_graph_create_adjacent"), "mpi_mgmt_comm_wait"),
-        **dict.fromkeys(N2N, "mpi_wait_nxn"), "Win_create": "mpi_rma_wait_at_create", "Win_free": "mpi_rma_wait_at_free", "Win_fence": "mpi_rma_wait_at_fence",
+        "Scan": "mpi_earlyscan", "Exscan": "mpi_earlyscan", **dict.fromkeys(("Comm_split", "Comm_dup", "Comm_create_from_group", "Cart_create", "Dist_graph_create_adjacent"), "mpi_mgmt_comm_wait"),
+        **dict.fromkeys(FILES, "mpi_io_collective_wait"), **dict.fromkeys(N2N, "mpi_wait_nxn"), "Win_create": "mpi_rma_wait_at_create", "Win_free": "mpi_rma_wait_at_free", "Win_fence": "mpi_rma_wait_at_fence",
         "Neighbour": "mpi_neighbor_wait"}
-IF_ALL_WAIT = ("mpi_mgmt_comm_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence")  # "only if synchronising"
+IF_ALL_WAIT = ("mpi_mgmt_comm_wait", "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence")  # "only if synchronising"
 
 
 def once(function):
@@ -36,6 +39,14 @@ class Call:
         self.key = "/".join(self.path)
         self.place = self.before = self.worked = None  # location; call path and duration of the code before it
         self.after = 0  # of the code behind the last call of a further thread
+        self.left = Left(self)
+
+
+class Left:
+    """The end of a call, where something depends on that instead of its begin."""
+
+    def __init__(self, call):
+        self.rank, self.of = call.rank, call
 
 
 def names(frames):
@@ -74,6 +85,7 @@ class Run:
         self.sends, self.requests = {}, {}  # (rank, number) -> Send; (rank, request) -> Send, the call that posts a receive, or a member
         self.meetings = defaultdict(dict)  # (communicator or window, order) -> rank -> (kind, root, call, rank in it)
         self.posts, self.completes = {}, {}  # (window, epoch, rank) -> call
+        self.unlocks = defaultdict(list)  # window -> (call, target or -1, shared)
         for call in self.all():
             for word, *rest in call.lines:
                 self.start(call, word, rest)
@@ -102,6 +114,8 @@ class Run:
             self.posts[rest[0], rest[1], call.rank] = call
         elif word == "T" and call.function == "MPI_Win_complete":
             self.completes[rest[0], rest[1], call.rank] = call
+        elif word == "L":
+            self.unlocks[rest[0]].append((call, int(rest[1]), rest[2] == "1"))
         elif word == "Q":
             kind = rest[2].capitalize()
             self.meetings[rest[1], rest[4]][call.rank] = (kind, int(rest[3]), call, int(rest[5]))
@@ -115,6 +129,12 @@ class Run:
         """The calls of the other side of an epoch: for whose posts MPI_Win_start and _complete may wait, for whose ends MPI_Win_wait does."""
         window, epoch, *ranks = rest
         return [(self.posts if word == "T" else self.completes)[window, epoch, int(rank)] for rank in ranks]
+
+    def locked_before(self, call, window, target, shared):
+        """Ends of the epochs of locks that this one conflicts with, as far as they had ended when it ended."""
+        for other, its_target, its_shared in self.unlocks[window]:
+            if other is not call and other.end < call.end and not (shared and its_shared) and (target == its_target or -1 in (target, its_target)):
+                yield other.left
 
     def send_that_ends(self, call, word, rest):
         """The send that is complete in this call and may have waited in it, or None."""
@@ -274,7 +294,7 @@ def wait_of(run, call, nodes=1):
 
 
 def sources(run, call):
-    """(call whose beginning the end of this one depends on, whether that is surely told)"""
+    """(call whose beginning, or end (Left), the end of this one depends on, whether that is surely told)"""
     for word, *rest in call.lines:
         if word == "R":
             yield run.sends[int(rest[1]), rest[2]].call, True
@@ -285,6 +305,9 @@ def sources(run, call):
             for other in run.others(word, rest):
                 if other.begin < call.end:
                     yield other, call.function != "MPI_Win_start"  # may have waited
+        if word == "L":
+            for left in run.locked_before(call, rest[0], int(rest[1]), rest[2] == "1"):
+                yield left, run.apart == 1 and left.of.end < call.end - AT_ONCE_NS
         if word in ("K", "E", "N"):
             meeting = run.meeting(call, word, rest)
             kind, root, _, me = meeting[call.rank]
@@ -341,6 +364,7 @@ def path_of(run, sure, factors):
                     clock[p], chain[p] = entered[source], entered_chain[source]
             if p == run.first[call.rank]:
                 ended[call.rank] = clock[p]
+            entered[call.left], entered_chain[call.left] = clock[p], chain[p]
             continue
         if call is run.calls[p][0]:
             clock[p] = ended.get(call.rank, 0)  # a further thread begins with its first call

@@ -345,7 +345,7 @@ def t_comm_create(c):
     old = [n for n, p in zip(c.names, c.parameters) if re.match(r"MPI_Comm \w", p)]
     made = f"    lc_comm_new_end(&call, result, {old[0] if old else 'MPI_COMM_NULL'}, {new[0]});\n"
     others = "other_members" in c.words
-    if old and others:
+    if others:
         made += f"    lc_comm_sync(&call, result, {new[0]});\n"
     if c.short.startswith("Comm_spawn"):
         made += f"    lc_spawned(result, root, {old[0]}, {new[0]});\n"

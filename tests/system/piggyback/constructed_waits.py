@@ -345,7 +345,6 @@ PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("
             ("locks", 4), ("lockers", 4), ("turns", 2), ("turns", 4))
 # Nobody waits for the record by which an epoch of a lock gets to know those that ended before it: by the true clock there is time, while others work.
 BY_TRUE_CLOCK = {"locks": ("mpi", "mixed"), "lockers": ("mpi", "mixed")}
-WITH_FILES = {"made", "halves"}  # which the simulated MPI has not
 # Senders look late for the line of their receive, which 16 later receives have overwritten.
 ENVIRONMENT = {"crowd": {"VT_LINGER_MS": 20}}
 
@@ -366,8 +365,7 @@ def check_nominal(found, label, pattern, result):
 def patterns(work, program, flavour, transport, only=None):
     found = []
     for pattern, size in PATTERNS:
-        left_out = work.simulated and pattern in WITH_FILES
-        if pattern not in (only or PATTERN_NAMES) or left_out or bool(work.virtual) == (transport in BY_TRUE_CLOCK.get(pattern, ())):
+        if pattern not in (only or PATTERN_NAMES) or bool(work.virtual) == (transport in BY_TRUE_CLOCK.get(pattern, ())):
             continue
         label = f"{pattern} {size} {flavour} {transport}"
         env = {"LATECOMER_TEST_NODES": 2} if transport == "mixed" else {"LATECOMER_TRANSPORT": transport}
