@@ -31,6 +31,7 @@ enum sim_state { SIM_FREE, SIM_WAITS, SIM_RUNS };
 struct sim_task {
     enum sim_state state;
     int rank, thread;
+    int next_of_rank;  /* 1 + index of another task of this rank; 0: none */
     pid_t pid, parent; /* parent: 0 if it is not in the simulation */
     uint64_t clock;    /* ns */
     uint64_t ready_at; /* when it may run again; SIM_NEVER: somebody has to wake it */
@@ -113,8 +114,11 @@ struct sim_segment {
     _Atomic int holder;        /* index of the task that has the turn; -1: nobody */
     int n_tasks;
     struct sim_task tasks[SIM_MOST_TASKS];
-    int n_outside; /* turns in a row of tasks that do not call MPI */
-    int n_dying;   /* processes that have ended in the simulation, and whom that concerns */
+    int first_of_rank[SIM_MOST_RANKS];        /* 1 + index of a task; 0: none */
+    uint64_t lookers[SIM_MOST_TASKS / 64];    /* bits of tasks: those that look in vain, at least */
+    uint16_t earliest[2][2 * SIM_MOST_TASKS]; /* who may run first, see set_ready in sim_turns.c */
+    int n_outside;                            /* turns in a row of tasks that do not call MPI */
+    int n_dying; /* processes that have ended in the simulation, and whom that concerns */
     struct sim_dying {
         pid_t pid, parent;
     } dying[SIM_MOST_TASKS];
@@ -161,6 +165,10 @@ void sim_wait_until(bool (*done)(void *), void *data); /* gives the turn up unti
 void sim_wake_rank(int rank,
                    uint64_t at); /* those of its tasks that wait look again at that time */
 void sim_wake(struct sim_task *task, uint64_t at);
+void sim_set_ready(struct sim_task *task, uint64_t at); /* whenever it was ready before */
+/* The tasks of a rank: for (t = sim_task_of(rank); t != NULL; t = sim_task_after(t)) */
+struct sim_task *sim_task_of(int rank);
+struct sim_task *sim_task_after(const struct sim_task *task);
 void sim_wake_outside(int rank, uint64_t at); /* those that wait for the kernel */
 void sim_gone(
     pid_t pid); /* that process has ended, or is about to; not the one that has the turn */

@@ -193,14 +193,14 @@ pid_t fork(void) {
     if (!sim_is_on())
         return NEXT(fork)();
     struct sim_task *child = sim_task_new(sim_self()->rank, 0, sim_self()->clock);
-    child->ready_at = SIM_NEVER; /* until its number is known */
+    sim_set_ready(child, SIM_NEVER); /* until its number is known */
     child->parent = getpid();
     pid_t pid = NEXT(fork)();
     if (pid == 0) {
         sim_become(child);
     } else if (pid > 0) {
         child->pid = pid;
-        child->ready_at = child->clock;
+        sim_set_ready(child, child->clock);
     } else {
         sim_end(child);
     }

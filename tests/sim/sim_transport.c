@@ -33,11 +33,9 @@ static bool fits(uint64_t context, int source, int tag, const struct sim_message
 
 /* None of its threads is in an MPI call. */
 static bool works(int rank) {
-    for (int i = 0; i < sim->n_tasks; i++) {
-        const struct sim_task *t = &sim->tasks[i];
-        if (t->state != SIM_FREE && t->rank == rank && t->calls_mpi && !t->naps)
+    for (const struct sim_task *t = sim_task_of(rank); t != NULL; t = sim_task_after(t))
+        if (t->calls_mpi && !t->naps)
             return false;
-    }
     return true;
 }
 

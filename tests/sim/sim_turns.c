@@ -129,17 +129,65 @@ static struct sim_event event_take(void) {
     return first;
 }
 
+/* Of two tasks (1 + index; 0: none) the one that may run first. */
+static uint16_t first_of(uint16_t a, uint16_t b) {
+    if (a == 0 || b == 0)
+        return a != 0 ? a : b;
+    const struct sim_task *x = &sim->tasks[a - 1], *y = &sim->tasks[b - 1];
+    if (x->ready_at != y->ready_at)
+        return x->ready_at < y->ready_at ? a : b;
+    return x->lot <= y->lot ? a : b;
+}
+
+/* Whenever the task begins or ceases to wait, or another time is set. Trees in which each place
+ * has the earlier one of the two below it: of all tasks that wait, of those that do not look in
+ * vain. */
+static void note_ready(const struct sim_task *task) {
+    int index = (int)(task - sim->tasks);
+    bool waits = task->state == SIM_WAITS && task->ready_at != SIM_NEVER;
+    for (int which = 0; which < 2; which++) {
+        uint16_t *tree = sim->earliest[which], its = (uint16_t)(index + 1);
+        int at = SIM_MOST_TASKS + index;
+        tree[at] = waits && (which == 0 || !task->looks) ? its : 0;
+        while (at > 1) {
+            uint16_t first = first_of(tree[at & ~1], tree[at | 1]);
+            at /= 2;
+            if (tree[at] == first && first != its)
+                break;
+            tree[at] = first;
+        }
+    }
+}
+
+void sim_set_ready(struct sim_task *task, uint64_t at) {
+    task->ready_at = at;
+    note_ready(task);
+}
+
 /* Among the tasks that wait, with or without those that look in vain; NULL: none can go on. */
 static struct sim_task *earliest(bool lookers) {
-    struct sim_task *first = NULL;
-    for (int i = 0; i < sim->n_tasks; i++) {
-        struct sim_task *t = &sim->tasks[i];
-        if (t->state == SIM_WAITS && t->ready_at != SIM_NEVER && (lookers || !t->looks) &&
-            (first == NULL || t->ready_at < first->ready_at ||
-             (t->ready_at == first->ready_at && t->lot < first->lot)))
-            first = t;
-    }
-    return first;
+    uint16_t first = sim->earliest[lookers ? 0 : 1][1];
+    return first != 0 ? &sim->tasks[first - 1] : NULL;
+}
+
+struct sim_task *sim_task_of(int rank) {
+    int first = sim->first_of_rank[rank];
+    return first != 0 ? &sim->tasks[first - 1] : NULL;
+}
+
+struct sim_task *sim_task_after(const struct sim_task *task) {
+    return task->next_of_rank != 0 ? &sim->tasks[task->next_of_rank - 1] : NULL;
+}
+
+static void set_free(struct sim_task *task) {
+    int *at = &sim->first_of_rank[task->rank], its = (int)(task - sim->tasks) + 1;
+    if (task->state == SIM_FREE)
+        return;
+    task->state = SIM_FREE;
+    note_ready(task);
+    while (*at != its)
+        at = &sim->tasks[*at - 1].next_of_rank;
+    *at = task->next_of_rank;
 }
 
 /* false: it has waited for a second. */
@@ -162,7 +210,7 @@ static bool stalls(struct sim_task *task) {
         struct sim_fault *f = &sim->model.faults[i];
         if (f->kind == SIM_STALL && f->rank == task->rank && task->parent == 0 && task->begun &&
             !task->calls_mpi && ++f->seen == f->at) {
-            task->ready_at += (uint64_t)f->value;
+            sim_set_ready(task, task->ready_at + (uint64_t)f->value);
             task->outside = false; /* whatever happens meanwhile */
             return true;
         }
@@ -207,6 +255,7 @@ static void pass_on(void) {
     if (next->ready_at > next->clock)
         next->clock = next->ready_at;
     next->state = SIM_RUNS;
+    note_ready(next);
     next->outside = false;
     sim->holder = (int)(next - sim->tasks);
     __atomic_store_n(&next->turn, 1, __ATOMIC_RELEASE); /* with the load in take_turn */
@@ -257,8 +306,8 @@ struct sim_task *sim_task_new(int rank, pid_t pid, uint64_t clock) {
     int i = 0, thread = 0;
     while (i < sim->n_tasks && sim->tasks[i].state != SIM_FREE)
         i++;
-    for (int j = 0; j < sim->n_tasks; j++)
-        thread += sim->tasks[j].state != SIM_FREE && sim->tasks[j].rank == rank;
+    for (const struct sim_task *t = sim_task_of(rank); t != NULL; t = sim_task_after(t))
+        thread++;
     if (i == SIM_MOST_TASKS)
         sim_fail("too many threads");
     if (i == sim->n_tasks)
@@ -266,11 +315,14 @@ struct sim_task *sim_task_new(int rank, pid_t pid, uint64_t clock) {
     sim->tasks[i] = (struct sim_task){.state = SIM_WAITS,
                                       .rank = rank,
                                       .thread = thread,
+                                      .next_of_rank = sim->first_of_rank[rank],
                                       .pid = pid,
                                       .clock = clock,
                                       .ready_at = clock,
                                       .lot = sim_draw(UINT64_MAX),
                                       .where = "its start"};
+    sim->first_of_rank[rank] = i + 1;
+    note_ready(&sim->tasks[i]);
     return &sim->tasks[i];
 }
 
@@ -281,16 +333,17 @@ void sim_become(struct sim_task *task) {
 
 /* What this task has done may be what those that look for something wait for. */
 static void show(uint64_t at) {
-    for (int i = 0; i < sim->n_tasks; i++) {
-        struct sim_task *t = &sim->tasks[i];
-        if (t->state == SIM_WAITS && t->looks && t->ready_at > at)
-            t->ready_at = at > t->clock ? at : t->clock;
-    }
+    for (int word = 0; word < SIM_MOST_TASKS / 64; word++)
+        for (uint64_t bits = sim->lookers[word]; bits != 0; bits &= bits - 1) {
+            struct sim_task *t = &sim->tasks[word * 64 + __builtin_ctzll(bits)];
+            if (t->state == SIM_WAITS && t->looks && t->ready_at > at)
+                sim_set_ready(t, at > t->clock ? at : t->clock);
+        }
 }
 
 void sim_end(struct sim_task *task) {
     bool mine = task == self;
-    task->state = SIM_FREE;
+    set_free(task);
     sim_wake_rank(task->rank, sim->tasks[sim->holder].clock);
     if (!mine)
         return;
@@ -307,6 +360,7 @@ static void yield(uint64_t ready_at) {
     self->state = SIM_WAITS;
     self->ready_at = ready_at;
     self->lot = sim_draw(UINT64_MAX);
+    note_ready(self);
     pass_on();
     take_turn(self);
 }
@@ -343,22 +397,19 @@ void sim_wait_until(bool (*done)(void *), void *data) {
 
 void sim_wake(struct sim_task *task, uint64_t at) {
     if (task->state == SIM_WAITS && !task->outside && task->ready_at > at)
-        task->ready_at = at > task->clock ? at : task->clock;
+        sim_set_ready(task, at > task->clock ? at : task->clock);
 }
 
 void sim_wake_rank(int rank, uint64_t at) {
-    for (int i = 0; i < sim->n_tasks; i++)
-        if (sim->tasks[i].rank == rank &&
-            (sim->tasks[i].ready_at == SIM_NEVER || sim->tasks[i].looks))
-            sim_wake(&sim->tasks[i], at);
+    for (struct sim_task *t = sim_task_of(rank); t != NULL; t = sim_task_after(t))
+        if (t->ready_at == SIM_NEVER || t->looks)
+            sim_wake(t, at);
 }
 
 void sim_wake_outside(int rank, uint64_t at) {
-    for (int i = 0; i < sim->n_tasks; i++) {
-        struct sim_task *t = &sim->tasks[i];
-        if (t->state == SIM_WAITS && t->outside && t->rank == rank && t->ready_at > at)
-            t->ready_at = at > t->clock ? at : t->clock;
-    }
+    for (struct sim_task *t = sim_task_of(rank); t != NULL; t = sim_task_after(t))
+        if (t->state == SIM_WAITS && t->outside && t->ready_at > at)
+            sim_set_ready(t, at > t->clock ? at : t->clock);
 }
 
 /* Its tasks are gone. Who waits for something of its rank looks again. */
@@ -370,7 +421,7 @@ static void process_ends(pid_t pid, uint64_t at) {
         if (t->parent != 0 && (sim->n_dying == 0 || sim->dying[sim->n_dying - 1].pid != pid) &&
             sim->n_dying < SIM_MOST_TASKS)
             sim->dying[sim->n_dying++] = (struct sim_dying){pid, t->parent};
-        t->state = SIM_FREE;
+        set_free(t);
         sim_wake_outside(t->rank, at);
         sim_wake_rank(t->rank, at);
     }
@@ -403,8 +454,12 @@ void sim_poll(void) {
         at = other->ready_at;
     if (sim->n_events > 0 && sim->events[0].at < at)
         at = sim->events[0].at;
+    int index = (int)(self - sim->tasks);
+    uint64_t *word = &sim->lookers[index / 64], bit = 1ull << index % 64;
     self->looks = true;
+    *word |= bit;
     yield(at > self->clock ? at : self->clock);
+    *word &= ~bit;
     if (self != NULL)
         self->looks = false;
 }
