@@ -49,6 +49,25 @@ static const char *text_at(const json_t *about, const char *object, const char *
     return text != NULL ? text : "";
 }
 
+/* "1000 repetitions"; of fewer than wanted why: "65 of 1000 repetitions (its time was over)". */
+static void print_repetitions(const struct lc_fingerprint *f, const json_t *benchmark,
+                              const struct lc_bench_page *page) {
+    static const char *const ends[][2] = {{"time", "its time was over"},
+                                          {"precision", "precise enough"},
+                                          {"interrupted", "interrupted"},
+                                          {"the job died", "the job died"}};
+    const json_t *wanted = json_object_get(benchmark, "repetitions_wanted");
+    const char *stopped = text_at(f->about, "benchmark", "stopped");
+    bool fewer = (double)f->n < json_number_value(wanted);
+    fprintf(page->out, ", %zu", f->n);
+    if (fewer)
+        fprintf(page->out, " of %lld", (long long)json_integer_value(wanted));
+    fputs(" repetitions", page->out);
+    for (size_t i = 0; fewer && i < sizeof ends / sizeof ends[0]; i++)
+        if (strcmp(stopped, ends[i][0]) == 0)
+            fprintf(page->out, " (%s)", ends[i][1]);
+}
+
 /* "2 ranks on 1 node, Open MPI 4.1.4, 1000 repetitions, roundtime (12 invalid, done again)" */
 static void print_setting(const struct lc_fingerprint *f, const struct lc_bench_page *page) {
     const json_t *benchmark = json_object_get(f->about, "benchmark");
@@ -64,7 +83,7 @@ static void print_setting(const struct lc_fingerprint *f, const struct lc_bench_
         fputc(' ', page->out);
         print_printable(page, text_at(f->about, "mpi", "version"));
     }
-    fprintf(page->out, ", %zu repetitions", f->n);
+    print_repetitions(f, benchmark, page);
     if (*sync != '\0') {
         long long invalid = (long long)json_integer_value(json_object_get(benchmark, "invalid"));
         fputs(", ", page->out);
@@ -162,11 +181,10 @@ static void print_categories(const struct lc_fingerprint *f, const struct lc_ben
         fputs("  no warm-up\n", page->out);
     const json_t *late = json_object_get(json_object_get(f->about, "benchmark"), "late_first");
     if (json_integer_value(late) > 0)
-        fprintf(
-            page->out,
-            "  %lld before these began late and do not count, warm-up or not (with --sync barrier "
-            "all count)\n",
-            (long long)json_integer_value(late));
+        fprintf(page->out,
+                "  left out: %lld before the first that counts, which began late and may have been "
+                "part of a warm-up (with --sync barrier all count)\n",
+                (long long)json_integer_value(late));
     for (int c = 0; c < LC_CATEGORIES; c++)
         if (f->of[c].count > 0)
             fprintf(page->out, "  %s%-8s%s %7zu  %5.1f %%  median %s\n", page->category[c],
@@ -180,13 +198,11 @@ static void print_categories(const struct lc_fingerprint *f, const struct lc_ben
     for (size_t i = 0; i < f->modes.n && f->modes.n > 1; i++)
         fprintf(page->out, "%s %.3g",
                 i > 0 ? "," : "\n  repetitions in succession in each:", f->modes.mode[i].dwell);
-    fprintf(page->out, "\n  level changes at: ");
+    fputs(f->n_change_points > 0 ? "\n  level changes at repetition " : "\n  level changes nowhere",
+          page->out);
     for (size_t i = 0; i < f->n_change_points && i < 10; i++)
         fprintf(page->out, "%s%zu", i > 0 ? ", " : "", f->change_points[i]);
-    fputs(f->n_change_points == 0   ? "nowhere\n"
-          : f->n_change_points > 10 ? ", ..\n"
-                                    : "\n",
-          page->out);
+    fputs(f->n_change_points > 10 ? ", ..\n" : "\n", page->out);
 }
 
 /* What comes again, and outliers that come together. */
@@ -432,8 +448,9 @@ static void print_levels(const char *name, const json_t *levels, const struct lc
                 value_text(is_time, json_number_value(good), after), LC_TOLD_BELOW);
 }
 
-/* A counter's coefficients; false: it has none. */
-static bool print_counter(const char *name, const json_t *counter,
+/* A counter's coefficients; without a warm-up those of both are those of good ones. False: it has
+ * none. */
+static bool print_counter(const char *name, const json_t *counter, bool warmup,
                           const struct lc_bench_page *page) {
     static const char *const keys[][2] = {{"all", "all"},
                                           {"warmup", "warmup"},
@@ -442,7 +459,7 @@ static bool print_counter(const char *name, const json_t *counter,
                                           {"warmup_good", "both"}};
     const json_t *spearman = json_object_get(counter, "spearman");
     struct lc_strbuf shown = {0};
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < (warmup ? 5 : 4); i++) {
         const json_t *value = json_object_get(spearman, keys[i][0]);
         if (json_is_number(value))
             lc_strbuf_printf(&shown, " %s %+.2f", keys[i][1], json_number_value(value));
@@ -486,10 +503,13 @@ static void print_counters(const struct lc_fingerprint *f, const struct lc_bench
     size_t column = sizeof constant_title - 1, states_column = sizeof states_title - 1;
     if (json_object_size(counters) == 0)
         return;
+    bool warmup = f->of[LC_CATEGORY_WARMUP].count > 0;
     heading(page, "Counters and run time",
-            "(Spearman's correlation of ranks, by category; both: of warm-up and good ones)");
+            warmup
+                ? "(Spearman's correlation of ranks, by category; both: of warm-up and good ones)"
+                : "(Spearman's correlation of ranks, by category)");
     json_object_foreach(counters, name, counter) {
-        if (print_counter(name, counter, page))
+        if (print_counter(name, counter, warmup, page))
             continue;
         if (is_state(counter))
             add_name(&states, &states_column, name, page);

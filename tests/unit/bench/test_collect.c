@@ -74,7 +74,7 @@ static bool function_at(void *context, const char *file, uint64_t address, struc
 }
 
 static void collect(struct lc_collected *all) {
-    json_t *settings = json_pack("{s:b}", "less_empty", 1);
+    json_t *settings = json_pack("{s:b, s:i}", "less_empty", 1, "repetitions_wanted", 45);
     const struct lc_code_names names = {function_at, NULL};
     assert_int_equal(lc_bench_collect(folder, settings, &names, all), LC_OK);
     json_decref(settings);
@@ -592,7 +592,7 @@ static void test_wrong_probes(void **state) {
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         struct lc_part_writer part;
         const struct lc_part_end last = {
-            .stopped = "repetitions", .late_first = 7, .probes = {3, 5 * rank, rank}};
+            .stopped = "time", .late_first = 7, .probes = {3, 5 * rank, rank}};
         begin(&part, rank, "host");
         begin_job(&part, "MPI_Scan");
         for (int i = 0; i < 40; i++)
@@ -603,7 +603,8 @@ static void test_wrong_probes(void **state) {
     collect(&all);
     const json_t *warnings = json_object_get(all.all[0]->about, "warnings");
     char *shown = shown_text(all.all[0]);
-    assert_non_null(strstr(shown, "  7 before these began late and do not count"));
+    assert_non_null(strstr(shown, "  left out: 7 before the first that counts, which began late"));
+    assert_non_null(strstr(shown, ", 40 of 45 repetitions (its time was over)"));
     free(shown);
     assert_int_equal(json_array_size(warnings), 3);
     assert_string_equal(json_string_value(json_array_get(warnings, 2)),
