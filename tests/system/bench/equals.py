@@ -7,7 +7,7 @@ A pair is six launches by `latecomer bench sweep`, three on each side: in each o
 MPI_Allreduce of several sizes: without and with the effects of the library, and MPI's own without it. Whether the sweep itself ranks equals is told, too. What
 became of each pair stands in SCRATCH_DIR/verdicts, a line each; launches are removed.
 
-go-on: so many pairs more than that file has; the last 200 are counted, and tally lines tell of those of this call. alike: only equals, which takes half the time.
+go-on: so many pairs more than were told of, those of a call that was cut off among them; the last 200 are counted, tally lines tell of the new ones. alike: only equals, which takes half the time.
 judge: exit status 1 where more pairs of equals are told to differ than 5 % of them, but for what chance does once in 1,000 calls, or where more than a tenth is
 not comparable: launches that other work keeps from 30 repetitions without outliers. These are no alarms and count as no pairs; if there were many, the others
 would be those of the quiet moments only. Of each alarm the launches' medians are printed."""
@@ -30,7 +30,7 @@ SAME, NONE, BUSY = "same", "not comparable", "fewer than 30 repetitions"
 LEVEL, MOST_LEFT_OUT, EQUALS = 0.05, 0.1, ("equal", "own", "own_one_launch", "own_64KiB", "ranked", "ranked_64KiB")
 BLOCKS = "own_blocks"  # MPI's own, first A, then B: no figure, but how much the machine changes meanwhile
 NAMED = {SHIFT: ("shifted", "shifted"), TAIL: ("tail", "tail differs"), MODE: ("modes", "modes differ")}  # figure, verdict
-VERDICTS = f"{SCRATCH}/verdicts"
+VERDICTS, TOLD = f"{SCRATCH}/verdicts", f"{SCRATCH}/told"  # told: of how many of them tally lines told
 
 
 def file_of(launch, size):
@@ -130,17 +130,27 @@ def tell(pairs):
     tally("comparable", sum(verdict != NONE for verdicts in pairs for verdict in verdicts.values()), sum(map(len, pairs)))
 
 
+def told():
+    """Of how many pairs earlier calls told."""
+    if not os.path.exists(TOLD):
+        return 0
+    with open(TOLD, encoding="ascii") as file:
+        return int(file.read())
+
+
 def main():
     if "go-on" not in sys.argv:
         shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH, exist_ok=True)
-    before = len(kept())
-    for number in range(before, before + PAIRS):
+    before = told()
+    for number in range(len(kept()), before + PAIRS):
         verdicts = measured_pair(number, "alike" in sys.argv)
         with open(VERDICTS, "a", encoding="utf-8") as file:
             file.write(json.dumps(verdicts) + "\n")
     if "go-on" in sys.argv:
         tell(kept()[before:])
+        with open(TOLD, "w", encoding="ascii") as file:
+            file.write(f"{before + PAIRS}\n")
     pairs = kept()[-COUNTED:]
     wrong = [line for what, counts in counts_of(pairs).items() for line in judged(what, counts, len(pairs))]
     for line in wrong:
