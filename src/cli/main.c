@@ -2,6 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <ucontext.h>
 
 #include "base/log.h"
 #include "cli/cmd.h"
@@ -118,7 +121,7 @@ static int parse_global(int argc, char **argv) {
     return i;
 }
 
-int main(int argc, char **argv) {
+static int run_command(int argc, char **argv) {
     int first = parse_global(argc, argv);
     if (first < 0)
         return -1 - first;
@@ -133,4 +136,37 @@ int main(int argc, char **argv) {
         }
     }
     return code;
+}
+
+/* Reading debug information (libdw) takes hundreds of KB of stack, and `latecomer run` has the
+ * limit that is meant for the program. */
+enum { STACK_WANTED = 2 << 20, STACK_BYTES = 8 << 20 };
+
+static struct {
+    int argc, code;
+    char **argv;
+    ucontext_t start, end;
+} command_line;
+
+static void run_on_own_stack(void) {
+    command_line.code = run_command(command_line.argc, command_line.argv);
+}
+
+int main(int argc, char **argv) {
+    struct rlimit limit;
+    void *stack = MAP_FAILED;
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < STACK_WANTED)
+        stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED || getcontext(&command_line.start) != 0)
+        return run_command(argc, argv);
+    command_line.argc = argc;
+    command_line.argv = argv;
+    command_line.start.uc_stack.ss_sp = stack;
+    command_line.start.uc_stack.ss_size = STACK_BYTES;
+    command_line.start.uc_link = &command_line.end;
+    makecontext(&command_line.start, run_on_own_stack, 0);
+    if (swapcontext(&command_line.end, &command_line.start) != 0)
+        return run_command(argc, argv);
+    return command_line.code;
 }

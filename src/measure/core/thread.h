@@ -61,6 +61,7 @@ struct lc_thread {
     const uint64_t *const *sample_head;
     uint64_t sample_seen;
     struct lc_sampler *sampler; /* NULL: it is not sampled */
+    uint64_t outer_ra;          /* where the wrapper that is in progress returns to */
     /* colder */
     uint64_t next_request;
     struct lc_comm *comm_slots[LC_COMM_SLOTS];

@@ -81,6 +81,7 @@ static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame
     call->begin = lc_ticks();
     t->depth = 1;
     t->outer_frame = (uint64_t)frame;
+    t->outer_ra = (uint64_t)ra;
     call->entry = lc_entry_find(t, fn, (uint64_t)ra, (uint64_t)frame);
     if (lc_unlikely(call->entry->pass)) { /* a call that a Fortran binding makes for itself */
         t->depth = 0;

@@ -227,14 +227,21 @@ static void forget(struct lc_thread *t, uint32_t what) {
         thread_exclude(t);
 }
 
+/* longjmp, or an exception, has left the wrapper that was in progress, if the stack is used by
+ * others now: by a frame outside of it, or where its return address was. */
+__attribute__((no_sanitize("address", "thread"))) static bool was_left(const struct lc_thread *t,
+                                                                       uint64_t frame) {
+    enum { NEAR = 65536 }; /* further away it may be another stack, which is gone */
+    return frame >= t->outer_frame ||
+           (t->outer_frame - frame < NEAR && ((const uint64_t *)t->outer_frame)[1] != t->outer_ra);
+}
+
 LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     struct lc_thread *t = lc_self;
     if (t == NULL && (t = thread_attach()) == NULL)
         return false;
     if (t->depth != 0) {
-        /* Inside an MPI call, unless that one was left by longjmp: then this frame lies outside of
-         * it. */
-        if (frame <= t->outer_frame || t == &unmeasured) {
+        if (t == &unmeasured || !was_left(t, frame)) { /* inside an MPI call */
             if (t != &unmeasured)
                 lc_callback_call(t, call->fn, ra, frame);
             return false;
@@ -253,6 +260,7 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
         call->begin = t->last_ticks;
     t->depth = 1;
     t->outer_frame = frame;
+    t->outer_ra = ra;
     if (mode & LC_MODE_ON) {
         call->entry = lc_entry_find(t, call->fn, ra, frame);
     } else {

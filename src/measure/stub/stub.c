@@ -119,7 +119,25 @@ static void remove_preloads(void) {
     free(copy);
 }
 
+/* What `latecomer run` says to this process: the program may throw its environment away before it
+ * calls MPI. */
+static char *given[64];
+
+static void keep_environment(void) {
+    size_t n = 0;
+    for (char **e = environ; e != NULL && *e != NULL && n < sizeof given / sizeof *given; e++)
+        if (strncmp(*e, "LATECOMER_", strlen("LATECOMER_")) == 0)
+            given[n++] = strdup(*e);
+}
+
+static void bring_environment_back(void) {
+    bool thrown_away = getenv("LATECOMER_STATE") == NULL;
+    for (size_t i = 0; thrown_away && i < sizeof given / sizeof *given && given[i] != NULL; i++)
+        putenv(given[i]);
+}
+
 __attribute__((constructor)) static void begin(void) {
+    keep_environment();
     stub.begin_ns = now_ns(CLOCK_MONOTONIC_RAW);
     stub.begin_realtime_ns = now_ns(CLOCK_REALTIME);
     stub.begin_ticks = counter();
@@ -305,6 +323,7 @@ static bool wake(bool can_be_alone) {
     if (!lc_find_mpi(&mpi))
         return can_be_alone && wake_alone();
     char why[512] = "";
+    bring_environment_back();
     quiet = getenv("LATECOMER_QUIET") != NULL;
     memcpy(first_thunks, lc_slots, sizeof first_thunks);
     stub.mpi = mpi.handle;

@@ -20,6 +20,8 @@
  *   no_code     can make no memory executable from then on (before its last exec)
  *   coroutine   makes its calls on a stack of its own, by makecontext
  *   atexit      finalizes MPI in exit
+ *   forgets     throws its environment away before MPI_Init, but for what the launcher says in it
+ *   jumps       leaves calls that fail by longjmp, in the error handler
  * Then it makes 25 calls of MPI_Allreduce in time_step(). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,6 +31,7 @@
 #include <linux/seccomp.h>
 #include <locale.h>
 #include <mpi.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -44,6 +47,8 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+extern char **environ;
 
 static const char *word(int argc, char **argv, const char *name) {
     for (int i = 1; i < argc; i++)
@@ -204,6 +209,17 @@ static void be_nowhere(void) {
         perror(place);
 }
 
+static void forget_environment(void) {
+    static const char *const kept[] = {"OMPI_", "PMIX_", "PMI_", "HYD", "TMPDIR", "ASAN_OPTIONS"};
+    static char *words[512];
+    size_t n = 0;
+    for (char **e = environ; *e != NULL && n < sizeof words / sizeof *words - 1; e++)
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+            if (strncmp(*e, kept[i], strlen(kept[i])) == 0)
+                words[n++] = *e;
+    environ = words;
+}
+
 static void prepare(int argc, char **argv) {
 #ifdef PR_SET_MDWE
     if (word(argc, argv, "no_code") && prctl(PR_SET_MDWE, 1UL, 0UL, 0UL, 0UL) != 0 &&
@@ -221,6 +237,39 @@ static void prepare(int argc, char **argv) {
         fesetround(FE_UPWARD);
     if (word(argc, argv, "nowhere"))
         be_nowhere();
+    if (word(argc, argv, "forgets"))
+        forget_environment();
+}
+
+static jmp_buf before_failure;
+
+static void jump_back(MPI_Comm *comm, int *code, ...) {
+    (void)comm;
+    (void)code;
+    longjmp(before_failure, 1);
+}
+
+/* Calls from deep in the stack that fail, and are left. */
+__attribute__((noinline)) static void fail_deeply(int depth) {
+    volatile char room[256] = {0};
+    if (depth > 0)
+        fail_deeply(depth - 1);
+    else
+        MPI_Send((void *)room, 1, MPI_CHAR, 1000, 0, MPI_COMM_WORLD);
+    room[0] = 1;
+}
+
+__attribute__((noinline)) static void leave_calls(void) {
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(jump_back, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    for (volatile int depth = 4; depth >= 0; depth -= 2)
+        if (setjmp(before_failure) == 0)
+            fail_deeply(depth);
+        else
+            printf("left at %d\n", depth);
+    if (setjmp(before_failure) == 0)
+        MPI_Send(NULL, 0, MPI_CHAR, 1000, 0, MPI_COMM_WORLD);
 }
 
 static void finalize(void) {
@@ -279,6 +328,8 @@ int main(int argc, char **argv) {
         printf("resident: %ld\n", resident_mib());
     }
     const char *file = word(argc, argv, "file="), *library = word(argc, argv, "name=");
+    if (word(argc, argv, "jumps"))
+        leave_calls();
     MPI_Barrier(MPI_COMM_WORLD);
     if (file != NULL && rank == 0 && unlink(file) != 0)
         perror(file);

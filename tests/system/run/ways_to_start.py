@@ -93,6 +93,7 @@ def rows_of_habits(ws):
     shared.touch()
     more_wrappers = ["perl", "-e", "exec @ARGV", "flock", "-s", str(shared), "chrt", "-o", "0", "numactl", "--localalloc", "prlimit", "--core=0", program]
     spawned = "import os, sys; sys.exit(os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)[1]))"
+    small_stack = {"a stack of 128 KiB": ([program], (), ["bash", "-c", 'ulimit -s 128 && exec "$@"', "bash"])}
     child = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:], close_fds=False, start_new_session=True).returncode)"
     return {
         "a chain of wrappers": (wrappers, ()),
@@ -120,6 +121,9 @@ def rows_of_habits(ws):
         "it can make nothing executable": ([program, "no_code", "again=1"], ()),
         "it calls MPI on a stack that it made": ([program, "coroutine"], ()),
         "it finalizes MPI in exit": ([program, "atexit"], ()),
+        "it throws its environment away": ([program, "forgets"], ()),
+        "it leaves calls that fail by longjmp": ([program, "jumps"], ()),
+        **(small_stack if FLAVOUR == "openmpi" else {}),  # MPICH itself needs more
     }
 
 
@@ -209,7 +213,10 @@ def main():
             if not written:
                 continue
             check(f"{name}: said {measured.err[-600:]}", "only its run time" not in measured.err)
-            paths = ws.show("--metric", "visits", directory=directory)["metrics"]["visits"]["callpaths"]
+            result = ws.show("--metric", "visits", directory=directory)
+            paths, coverage = result["metrics"]["visits"]["callpaths"], result["meta"].get("coverage", {})
+            whole = result["meta"]["complete"] and ("jumps" not in command or coverage.get("calls_in_callbacks", 0) == 0)
+            check(f"{name}: ended by {result['meta']['ending']}, {coverage}", whole)
             calls = {path: values for path, values in paths.items() if path.endswith("/MPI_Allreduce")}
             total = [sum(values) for values in zip(*calls.values())]
             check(f"{name}: calls {calls}", total == [25] * ranks and all("time_step" in path for path in calls))
