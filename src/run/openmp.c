@@ -58,15 +58,16 @@ struct names {
     enum lc_err err;
 };
 
-static bool collect_own(void *context, const char *name, bool own) {
-    struct names *all = context;
-    if (!own || !(is_openmp(name) || strcmp(name, since_19) == 0))
-        return true;
+static bool add(struct names *all, const char *name) {
     all->err = lc_grow(&all->names, &all->cap, all->n + 1, sizeof all->names[0]);
     if (all->err == LC_OK)
         all->err = lc_strdup(&all->names[all->n], name);
     all->n += all->err == LC_OK;
     return all->err == LC_OK;
+}
+
+static bool collect_own(void *context, const char *name, bool own) {
+    return !own || !(is_openmp(name) || strcmp(name, since_19) == 0) || add(context, name);
 }
 
 static int compare(const void *a, const void *b) {
@@ -205,15 +206,26 @@ static const char *const known[] = {
 };
 
 /* Calls of libgomp that a newer compiler makes: they go to it as they are. */
+static bool is_newer(const char *name) {
+    return strncmp(name, "GOMP_", 5) == 0 &&
+           bsearch(&name, known, sizeof known / sizeof known[0], sizeof known[0], compare) == NULL;
+}
+
+/* Regions that may run on another device, as clang and GCC compile them: what they do there is not
+ * seen. */
+static bool is_for_devices(const char *name) {
+    return strncmp(name, "__tgt_target", 12) == 0 ||
+           strncmp(name, "GOMP_offload_register", 21) == 0;
+}
+
 static bool check_unknown(void *context, const char *name, bool own) {
     struct names *all = context;
-    if (own || strncmp(name, "GOMP_", 5) != 0 ||
-        bsearch(&name, known, sizeof known / sizeof known[0], sizeof known[0], compare) != NULL)
+    if (own || !(is_newer(name) || is_for_devices(name)))
         return true;
     for (size_t i = 0; i < all->n; i++)
         if (strcmp(all->names[i], name) == 0)
             return true;
-    return collect_own(all, name, true);
+    return add(all, name);
 }
 
 static enum lc_err look_for_unknown(void *context, const char *path) {

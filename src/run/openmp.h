@@ -17,9 +17,9 @@ bool lc_openmp_is_native(void);
  * *why then says so, else it is ""). `why` has room for 256 bytes. The caller frees the path.
  * Errors: LC_ERR_NOMEM, with *library NULL. */
 enum lc_err lc_openmp_choose(const struct lc_program *program, char **library, char *why);
-/* Functions of libgomp that the program calls and that are measured nowhere, because a compiler
- * newer than this tool makes such calls. The caller frees the *n names, and what holds them, also
- * after an error: LC_ERR_NOMEM. */
+/* Functions of an OpenMP runtime that the program calls and that are measured nowhere, because a
+ * compiler newer than this tool makes such calls, or because they are for regions on other devices.
+ * The caller frees the *n names, and what holds them, also after an error: LC_ERR_NOMEM. */
 enum lc_err lc_openmp_unknown(const struct lc_program *program, char ***names, size_t *n);
 /* Does a file of the program call what creates explicit tasks? */
 bool lc_openmp_makes_tasks(const struct lc_program *program);

@@ -215,6 +215,14 @@ def test_unknown_calls():
     full = shown()
     check("openmp calls" in full and "GOMP_newer_thing" in full, full)
     check("not reported" in full and "OMPT_MASKED" in full and "this path may be longer" not in full, full)
+    # what clang makes of a region for another device
+    with open("device.c", "w", encoding="ascii") as file:
+        file.write("int __tgt_target_kernel(int n) { return n + 2; }\n")
+    subprocess.run([CC, "-shared", "-fPIC", "device.c", "-o", "libdevice.so"], check=True)
+    program = build("calls_device", REGION.replace("int main", "int __tgt_target_kernel(int n);\nint main").replace("return 4", "return __tgt_target_kernel(3)"),
+                    "-L.", "-ldevice", f"-Wl,-rpath,{os.getcwd()}")
+    done, _, result = run(program, options=["--openmp=native"])
+    check(done.returncode == 5 and result["meta"]["openmp_unknown_calls"] == ["__tgt_target_kernel"], f"{done} {result and result['meta']}")
 
 
 def shown():
