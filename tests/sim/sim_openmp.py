@@ -35,9 +35,10 @@ class Program(random_openmp.Program):
 class Runs:
     def __init__(self, latecomer, mpirun, libraries, compiler):
         self.latecomer, self.mpirun, self.libraries, self.compiler = latecomer, mpirun, libraries, compiler
+        self.newer = random_openmp.newer_of(compiler)
 
     def build(self, seed):
-        Path("program.c").write_text(Program(seed).text(), encoding="ascii")
+        Path("program.c").write_text(Program(seed, newer=self.newer).text(), encoding="ascii")
         places = [word for path in (self.libraries / "gomp", self.libraries) for word in (f"-L{path}", f"-Wl,-rpath,{path}")]
         subprocess.run([self.compiler, "-O1", "-g", "-w", "-fopenmp", "-c", "program.c"], check=True)
         subprocess.run([self.compiler, "-o", "program", "program.o", *places, "-lgomp", "-lsim"], check=True)

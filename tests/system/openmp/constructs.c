@@ -204,8 +204,8 @@ static void apart(int n) {
 
 #endif
 
-/* What GCC has since 13, and clang with OpenMP 5.1; of GCC's, LLVM's runtime knows nothing. */
-#if (defined __clang__ && _OPENMP >= 202011) ||                                                    \
+/* What GCC has since 13, and clang since 16; of GCC's, LLVM's runtime knows nothing. */
+#if (defined __clang__ && __clang_major__ >= 16) ||                                                \
     (!defined __clang__ && __GNUC__ >= 13 && defined OWN_RUNTIME)
 #define HAS_ALL_MEMORY
 static void all_memory(int n) {
@@ -238,6 +238,32 @@ static void all_memory(int n) {
         x += y;
     }
     add(x + y);
+}
+#endif
+
+/* What GCC has since 12; clang 19 knows scope, but cannot compile it. */
+#if (defined __clang__ && _OPENMP >= 202011) || (!defined __clang__ && __GNUC__ >= 12)
+#define HAS_MASKED
+static void masked(int n) {
+    long sum = 0;
+#pragma omp parallel num_threads(n)
+    {
+#pragma omp masked
+        add(3);
+#pragma omp masked filter(n - 1)
+        add(omp_get_thread_num());
+#ifndef __clang__
+#pragma omp scope reduction(+ : sum)
+        sum += 2;
+#pragma omp scope nowait
+        add(1);
+#endif
+#pragma omp masked
+#pragma omp taskloop
+        for (int i = 0; i < 5; i++)
+            add(i);
+    }
+    add(sum);
 }
 #endif
 
@@ -397,6 +423,9 @@ int main(int argc, char **argv) {
 #endif
 #ifdef HAS_ALL_MEMORY
             all_memory(n);
+#endif
+#ifdef HAS_MASKED
+            masked(n);
 #endif
 #if defined NEWER_DEPENDENCES && defined __clang__
             newer(n);

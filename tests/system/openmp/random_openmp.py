@@ -1,5 +1,16 @@
 """Random programs of OpenMP over all constructs: each counts what it executes, so that its output is the same with any schedule."""
+import os
 import random
+import subprocess
+
+
+def newer_of(compiler, *options):
+    """Which of the directives that OpenMP has since 5.1 the compiler has."""
+    def has(name):
+        done = subprocess.run([compiler, "-fopenmp", *(o for o in options if o.startswith("-f")), "-Werror", "-c", "-o", os.devnull, "-xc", "-"], input=f"void f(void) {{\n#pragma omp {name}\n {{ }}\n}}\n",
+                              capture_output=True, text=True, check=False)
+        return done.returncode == 0
+    return {name for name in ("masked", "scope") if has(name)}
 
 
 class Program:
@@ -8,11 +19,13 @@ class Program:
 
     WORK = "static void work(int n) { for (volatile int i = 0; i < 100 * n; i++) ; }"
 
-    def __init__(self, seed, all_constructs=True, taskwait_depend=True, one_after_the_other=False):
-        """all_constructs: also those that LLVM's runtime does not have, or fails at. one_after_the_other: no second thread that starts regions."""
+    def __init__(self, seed, all_constructs=True, taskwait_depend=True, one_after_the_other=False, newer=frozenset()):
+        """all_constructs: also those that LLVM's runtime does not have, or fails at. one_after_the_other: no second thread that starts regions. newer: as
+        newer_of; in place of some older ones, so that a seed remains the same program but for these."""
         self.rng = random.Random(seed)
         self.all_constructs, self.taskwait_depends = all_constructs, taskwait_depend
         self.one_after_the_other = one_after_the_other
+        self.newer = newer
         self.number = 0
         self.left = 120  # constructs
 
@@ -101,6 +114,8 @@ class Program:
         return f"{{ int at[2]; (void)at; {tasks} \n#pragma omp taskwait{depend}\n {self.leaf()} \n#pragma omp taskwait\n }}"
 
     def barrier(self, inner):
+        if "scope" in self.newer and self.number % 2 == 0:
+            return f"\n#pragma omp scope\n{{ {self.value()} }}\n"
         return "\n#pragma omp barrier\n"
 
     def loop(self, inner):
@@ -121,7 +136,8 @@ class Program:
         return f"\n#pragma omp single{self.rng.choice(['', ' nowait'])}\n{self.block(**inner)}\n"
 
     def master(self, inner):
-        return f"\n#pragma omp master\n{self.block(**inner)}\n"
+        name = "masked" if "masked" in self.newer and self.number % 2 == 0 else "master"
+        return f"\n#pragma omp {name}\n{self.block(**inner)}\n"
 
     def reduction(self, inner):
         return "\n#pragma omp for reduction(+:shared_sum)\nfor (int i = 0; i < 8; i++) shared_sum += i;\n"

@@ -21,7 +21,7 @@ from patience import patience  # noqa: E402
 
 SANITIZER = sanitizer.library_of(sys.argv)
 LATECOMER, COMPILER, FIRST, LAST = os.path.abspath(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-OPTIONS = sys.argv[5:]
+OPTIONS = sys.argv[5:] + ["-fopenmp-version=51"] * ("clang" in os.path.basename(COMPILER))
 # Two threads that both start regions: beside the sanitizer of threads LLVM's runtime (14 and 19 alike) then ends some runs itself, also without
 # the tool: "Assertion failure at kmp_alloc.cpp: q_th != __null", about one run in 70.
 ONE_AFTER_THE_OTHER = SANITIZER is not None and "tsan" in os.path.basename(SANITIZER)
@@ -31,6 +31,7 @@ ENV = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_MAX_ACTIVE_LEVELS="2", OMP
 # teams of other sizes there.
 NATIVE = os.environ.get("LATECOMER_OPENMP") == "native"
 ALL_CONSTRUCTS = NATIVE or "clang" in os.path.basename(COMPILER)
+NEWER = random_openmp.newer_of(COMPILER, *OPTIONS)
 # LLVM's runtimes before 19 crash at `taskwait depend` now and then, with or without a tool.
 TASKWAIT_DEPEND = NATIVE or hasattr(ctypes.CDLL("libomp.so.5"), "__kmpc_dispatch_deinit")
 ROUNDING_S = 1e-9
@@ -98,7 +99,7 @@ def run_bare():
 
 def one(seed):
     with open("program.c", "w", encoding="utf-8") as file:
-        file.write(random_openmp.Program(seed, ALL_CONSTRUCTS, TASKWAIT_DEPEND, ONE_AFTER_THE_OTHER).text())
+        file.write(random_openmp.Program(seed, ALL_CONSTRUCTS, TASKWAIT_DEPEND, ONE_AFTER_THE_OTHER, NEWER).text())
     done = run(COMPILER, "-O1", "-g", "-w", "-fopenmp", *OPTIONS, "-o", "program", "program.c", "-lpthread")
     check(done.returncode == 0, f"seed {seed}: {done.stderr}")
     bare = run_bare()
