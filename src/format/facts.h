@@ -34,9 +34,10 @@ enum lc_fact_kind {
     LC_FACT_PATHS,       /* struct lc_fact_path, LC_PATHS of them */
     LC_FACT_FIELD,       /* struct lc_fact_field, then its cells; of the next phase or loop */
     LC_FACT_PHASE,       /* struct lc_fact_phase, then n times max, then n times sum; several */
-    LC_FACT_LOOP,    /* struct lc_fact_loop, then n times its columns; several, in their order */
-    LC_FACT_PAIRS,   /* struct lc_fact_pairs, then struct lc_fact_pair */
-    LC_FACT_LEFT_OUT /* struct lc_fact_left_out */
+    LC_FACT_LOOP,     /* struct lc_fact_loop, then n times its columns; several, in their order */
+    LC_FACT_PAIRS,    /* struct lc_fact_pairs, then struct lc_fact_pair */
+    LC_FACT_LEFT_OUT, /* struct lc_fact_left_out */
+    LC_FACT_COUNTERS  /* struct lc_fact_counters */
 };
 
 /* As in MPI_Init_thread, from the least on. */
@@ -167,6 +168,13 @@ struct lc_fact_node { /* its clock against that of rank 0 */
 /* What the waits cost, by cause; both sums are given so that one can see that they are equal. */
 struct lc_fact_waiting {
     double waits_s, costs_s, direct_s, indirect_s, unknown_direct_s, unknown_indirect_s;
+};
+
+/* Counters along the way (--counters): which were asked for and which all threads could read, a bit
+ * each of enum lc_counter (format/raw.h), and what was counted on the critical path. */
+struct lc_fact_counters {
+    uint32_t asked, counted, path_known, unused;
+    uint64_t path[5];
 };
 
 /* Per measured interval: the largest of all ranks, and sums over them. */

@@ -43,6 +43,9 @@ const char *const lc_raw_measured[LC_RAW_MEASURED] = {
     "critical_path_useful",
 };
 
+const char *const lc_raw_counters[LC_COUNTERS] = {"instructions", "cycles", "page_faults",
+                                                  "context_switches", "bytes_sent"};
+
 const char *lc_raw_sampled_name(uint64_t what) {
     switch (what) {
     case LC_RAW_OFF_CPU:

@@ -109,6 +109,17 @@ static inline bool lc_raw_is_count(uint32_t measured) {
     return measured >= LC_RAW_COUNTS && measured < LC_RAW_MEASURED - 1;
 }
 
+/* Counters along the way (--counters); names of their metrics. */
+enum lc_counter {
+    LC_COUNTER_INSTRUCTIONS, /* of the processor, */
+    LC_COUNTER_CYCLES,
+    LC_COUNTER_FAULTS, /* of the kernel */
+    LC_COUNTER_SWITCHES,
+    LC_COUNTER_BYTES, /* sent; its metric is there without --counters */
+    LC_COUNTERS
+};
+extern const char *const lc_raw_counters[LC_COUNTERS];
+
 enum {
     /* not a message size: sum = exclusive time of the node, count = visits (regions only) */
     LC_RAW_CLASS_TIME = 255,
@@ -138,14 +149,17 @@ enum {
     LC_RAW_CLASS_SAMPLES = 253,
     /* Not a message size: samples of the node at one address. count: samples; sum_ns: the time they
      * stand for; min_ns: the address, in the module of the innermost code from the node outwards.
-     * The lowest of the classes that are no message sizes. */
+     */
     LC_RAW_CLASS_ADDRESS = 252,
+    /* Not a message size: what was counted in the node's own time, or in its calls: sum_ns, min_ns,
+     * max_ns, bytes_sent, bytes_rcvd in the order of enum lc_counter. The lowest of these. */
+    LC_RAW_CLASS_COUNTERS = 251,
     LC_RAW_SAMPLE_UNIT_NS = 1 << 14
 };
 
 /* Does a row of this class hold numbers, or times in ns already, where others hold ticks? */
 static inline bool lc_raw_holds_numbers(uint32_t size_class) {
-    return size_class >= LC_RAW_CLASS_ADDRESS && size_class < LC_RAW_CLASS_TIME;
+    return size_class >= LC_RAW_CLASS_COUNTERS && size_class < LC_RAW_CLASS_TIME;
 }
 
 struct lc_raw_row {

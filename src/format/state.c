@@ -127,7 +127,7 @@ static bool is_work(const struct lc_state_row *row) {
 static enum lc_err read_row(struct reader *r, uint32_t thread, const struct lc_state_row *row) {
     struct lc_state_row copy = *row;
     if (copy.node >= r->n_nodes || copy.count == 0) {
-        if (copy.node >= r->n_nodes || copy.size_class < LC_RAW_CLASS_ADDRESS)
+        if (copy.node >= r->n_nodes || copy.size_class < LC_RAW_CLASS_COUNTERS)
             return LC_OK;
     }
     struct lc_raw_row out = {.node = r->node_map[copy.node],

@@ -48,6 +48,7 @@ void lc_cpvec_clear(struct lc_cpvec *vec) {
     vec->tagged = false;
     vec->base = 0;
     vec->other = 0;
+    memset(vec->counts, 0, sizeof vec->counts);
     for (uint32_t i = 0; i < LC_WHATIF_MAX; i++)
         LC_SHOW(vec->whatif[i], 0);
 }
@@ -220,6 +221,8 @@ uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
     atomic_thread_fence(memory_order_release);
     __atomic_store_n(&v->n, vec->n, __ATOMIC_RELAXED);
     __atomic_store_n(&v->other, vec->other, __ATOMIC_RELAXED);
+    for (int i = 0; vec->counting && i < LC_CP_COUNTS; i++)
+        __atomic_store_n(&v->counts[i], vec->counts[i], __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < vec->n; i++) {
         __atomic_store_n(&v->items[i].key, vec->items[i].key, __ATOMIC_RELAXED);
         __atomic_store_n(&v->items[i].ticks, vec->items[i].ticks, __ATOMIC_RELAXED);
@@ -242,8 +245,8 @@ static struct lc_cp_version *version_at(const struct lc_area *theirs, uint32_t v
 }
 
 /* A consistent copy of a version; `expected` 0: whatever is there. */
-static bool copy(struct lc_cp_version *v, uint32_t expected, struct lc_cp_item *items,
-                 uint32_t *n) {
+static bool copy(struct lc_cp_version *v, uint32_t expected, struct lc_cp_item *items, uint32_t *n,
+                 uint64_t counts[LC_CP_COUNTS]) {
     uint32_t is = atomic_load_explicit(&v->version, memory_order_acquire);
     if (!is || (expected && is != expected))
         return false;
@@ -254,6 +257,8 @@ static bool copy(struct lc_cp_version *v, uint32_t expected, struct lc_cp_item *
         items[i].key = __atomic_load_n(&v->items[i].key, __ATOMIC_RELAXED);
         items[i].ticks = __atomic_load_n(&v->items[i].ticks, __ATOMIC_RELAXED);
     }
+    for (int i = 0; i < LC_CP_COUNTS; i++)
+        counts[i] = __atomic_load_n(&v->counts[i], __ATOMIC_RELAXED);
     /* the items are read before the version is read again */
     atomic_thread_fence(memory_order_acquire);
     *n = count;
@@ -292,15 +297,19 @@ void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
     struct lc_cp_version *v = version_at(theirs, stamp->vector, &circle);
     uint32_t n = 0;
     uint64_t other = v ? __atomic_load_n(&v->other, __ATOMIC_RELAXED) : 0;
-    bool exact = v && copy(v, stamp->vector, vec->items, &n);
+    uint64_t counts[LC_CP_COUNTS] = {0};
+    bool exact = v && copy(v, stamp->vector, vec->items, &n, counts);
     if (v && !exact) {
         vec->n_overwritten++;
         n = 0;
         uint32_t latest = atomic_load_explicit(&circle->latest, memory_order_relaxed);
-        if (!copy(&circle->versions[latest % LC_CP_VERSIONS], 0, vec->items, &n))
+        if (!copy(&circle->versions[latest % LC_CP_VERSIONS], 0, vec->items, &n, counts))
             n = 0;
     }
     uint64_t sum = sum_of(vec->items, n) + other;
+    double part = sum > stamp->useful ? (double)stamp->useful / (double)sum : 1;
+    for (int i = 0; i < LC_CP_COUNTS; i++)
+        vec->counts[i] = n > 0 || exact ? (uint64_t)((double)counts[i] * part) : 0;
     if (!exact || sum > stamp->useful) {
         lc_cpvec_adopt_items(vec, vec->items, n, stamp->useful);
         return;
@@ -308,7 +317,7 @@ void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
     vec->n = n;
     vec->tagged = false;
     vec->other = other;
-    vec->base = stamp->vector;
+    vec->base = vec->counting ? 0 : stamp->vector;
     vec->base_of = theirs;
     vec->base_sum = sum;
     vec->n_recent = 1;

@@ -13,6 +13,8 @@
  *            leave the vector: its key has LC_CP_OUTER
  *   other    ticks of items that had to leave the vector and have no outer node, or were lost on
  *            the way
+ *   counts   what the processor and the kernel counted on the path (--counters): goes with the
+ *            vector that wins, between ranks that share memory
  *   version  a copy of the vector as it was at a send, in the sender's area, named by a number that
  *            travels in the stamp; a small circle of them, so that nobody waits: a reader that
  *            finds its version overwritten takes the latest one, scaled to its clock
@@ -36,6 +38,7 @@ enum {
     LC_CP_HINTS = 64,
     LC_CP_RECENT = 4,
     LC_WHATIF_MAX = 6,
+    LC_CP_COUNTS = 5,           /* counters */
     LC_WHATIF_VERSIONS = 16384, /* of a process' first thread */
     LC_WHATIF_VERSIONS_FEW = 1024
 };
@@ -51,6 +54,7 @@ struct lc_cp_version {        /* in the area; head is one line */
     _Atomic uint32_t version; /* 0 while it is written */
     uint32_t n;
     uint64_t other;
+    uint64_t counts[LC_CP_COUNTS];
     struct lc_cp_item items[LC_CP_ITEMS];
 };
 
@@ -75,6 +79,8 @@ struct lc_cpvec {
     uint32_t n;
     uint32_t thread; /* index in the area's table of circles */
     uint64_t other;
+    bool counting; /* counters go with the vector: no version of another thread is only continued */
+    uint64_t counts[LC_CP_COUNTS];
     /* clocks of the what-if scenarios; winners of their own maxima */
     uint64_t whatif[LC_WHATIF_MAX];
     uint32_t n_whatif;

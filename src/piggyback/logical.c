@@ -15,6 +15,7 @@ void lc_logical_begin(struct lc_logical *l, uint32_t interval, uint64_t now) {
     l->version = 0;
     l->published = 0;
     memset(l->own_whatif, 0, sizeof l->own_whatif);
+    memset(l->own_counts, 0, sizeof l->own_counts);
     lc_cpvec_clear(&l->vec);
 }
 
@@ -27,6 +28,8 @@ void lc_logical_rewind(struct lc_logical *l, struct lc_logical_since *since) {
         since->whatif[s] = l->own_whatif[s] - since->whatif[s];
         LC_SHOW(l->vec.whatif[s], l->vec.whatif[s] - since->whatif[s]);
     }
+    for (int i = 0; l->vec.counting && i < LC_CP_COUNTS; i++)
+        since->counts[i] = l->own_counts[i] - since->counts[i];
 }
 
 void lc_logical_forward(struct lc_logical *l, const struct lc_logical_since *since, bool won,
@@ -44,4 +47,6 @@ void lc_logical_forward(struct lc_logical *l, const struct lc_logical_since *sin
             then = done[i].own;
         }
     lc_cpvec_add(&l->vec, rank | l->node, l->own - then);
+    for (int i = 0; l->vec.counting && i < LC_CP_COUNTS; i++)
+        l->vec.counts[i] += since->counts[i];
 }

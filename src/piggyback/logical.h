@@ -37,6 +37,7 @@ struct lc_logical {
     uint32_t version;
     struct lc_cpvec vec;
     uint64_t own_whatif[LC_WHATIF_MAX]; /* as vec.whatif, no edges */
+    uint64_t own_counts[LC_CP_COUNTS];  /* as vec.counts, no edges */
 };
 
 /* factors[s * stride]: what useful time in this node counts in scenario s; NULL: 1. */
@@ -67,9 +68,18 @@ static inline void lc_logical_whatif(struct lc_logical *l, uint64_t ticks, const
     }
 }
 
+/* What was counted since then: on this thread's way, and on the path that leads here. */
+static inline void lc_logical_count(struct lc_logical *l, const uint64_t counts[LC_CP_COUNTS]) {
+    for (int i = 0; l->interval && i < LC_CP_COUNTS; i++) {
+        l->vec.counts[i] += counts[i];
+        l->own_counts[i] += counts[i];
+        l->stale |= counts[i] > 0;
+    }
+}
+
 /* What a thread did since an earlier moment. */
 struct lc_logical_since {
-    uint64_t own, phase_own, whatif[LC_WHATIF_MAX];
+    uint64_t own, phase_own, whatif[LC_WHATIF_MAX], counts[LC_CP_COUNTS];
 };
 
 static inline void lc_logical_mark(const struct lc_logical *l, struct lc_logical_since *mark) {
@@ -77,6 +87,8 @@ static inline void lc_logical_mark(const struct lc_logical *l, struct lc_logical
     mark->phase_own = l->phase_own;
     for (uint32_t s = 0; s < l->vec.n_whatif; s++)
         mark->whatif[s] = l->own_whatif[s];
+    for (int i = 0; l->vec.counting && i < LC_CP_COUNTS; i++)
+        mark->counts[i] = l->own_counts[i];
 }
 
 /* Back to the mark, whose place `since` takes, for an edge that came in then; the vector stays. */

@@ -19,6 +19,8 @@ struct lc_scaled_run {
     double ranks, executors; /* executors: threads of all ranks */
     double useful_s;         /* sum over all of them; NAN without factors, as what follows */
     double computational_scalability, global_efficiency;
+    /* whose product the first one is; NAN: not counted */
+    double ipc_scalability, instruction_scalability, frequency_scalability;
     struct lc_run_indicators indicators;
     struct lc_path_time *paths; /* by name */
     size_t n_paths;

@@ -97,6 +97,21 @@ static int compare_runs(const void *a, const void *b) {
     return strcmp(x->file, y->file);
 }
 
+/* U = instructions / (IPC frequency), so that U0 / U is a product of three. */
+static void split_scalability(struct lc_scaled_run *run, const struct lc_scaled_run *smallest,
+                              bool weak) {
+    const char *const part = "useful";
+    const json_t *own = json_object_get(json_object_get(run->pop, "counters"), part);
+    const json_t *first = json_object_get(json_object_get(smallest->pop, "counters"), part);
+    double instructions = get(own, "instructions", NAN), cycles = get(own, "cycles", NAN);
+    double first_instructions = get(first, "instructions", NAN);
+    double first_cycles = get(first, "cycles", NAN);
+    run->instruction_scalability =
+        first_instructions / instructions * (weak ? run->executors / smallest->executors : 1);
+    run->ipc_scalability = instructions / cycles / (first_instructions / first_cycles);
+    run->frequency_scalability = cycles / run->useful_s / (first_cycles / smallest->useful_s);
+}
+
 static enum lc_err compute(struct lc_scaling *scaling, bool weak) {
     qsort(scaling->runs, scaling->n_runs, sizeof scaling->runs[0], compare_runs);
     const struct lc_scaled_run *smallest = &scaling->runs[0];
@@ -106,6 +121,7 @@ static enum lc_err compute(struct lc_scaling *scaling, bool weak) {
         if (weak)
             scalability *= run->executors / smallest->executors;
         run->computational_scalability = scalability;
+        split_scalability(run, smallest, weak);
         run->global_efficiency = scalability * get(run->pop, "parallel_efficiency", 1.0);
     }
     LC_TRY(lc_scaling_find_lost(scaling, weak));
@@ -153,12 +169,15 @@ static enum lc_err write_json(const struct lc_scaling *scaling, bool weak, FILE 
         const struct lc_scaled_run *run = &scaling->runs[i];
         json_array_append_new(
             runs,
-            json_pack("{s:s, s:I, s:I, s:f, s:o, s:O?, s:o, s:o, s:o}", "file", run->file, "ranks",
-                      (json_int_t)run->ranks, "threads", (json_int_t)run->executors, "wall_time_s",
-                      get(run->meta, "wall_time_s", 0.0), "useful_s", real_or_null(run->useful_s),
-                      "pop", run->pop, "computational_scalability",
-                      real_or_null(run->computational_scalability), "global_efficiency",
-                      real_or_null(run->global_efficiency), "indicators",
+            json_pack("{s:s, s:I, s:I, s:f, s:o, s:O?, s:o, s:o, s:o, s:o, s:o, s:o}", "file",
+                      run->file, "ranks", (json_int_t)run->ranks, "threads",
+                      (json_int_t)run->executors, "wall_time_s", get(run->meta, "wall_time_s", 0.0),
+                      "useful_s", real_or_null(run->useful_s), "pop", run->pop,
+                      "computational_scalability", real_or_null(run->computational_scalability),
+                      "ipc_scalability", real_or_null(run->ipc_scalability),
+                      "instruction_scalability", real_or_null(run->instruction_scalability),
+                      "frequency_scalability", real_or_null(run->frequency_scalability),
+                      "global_efficiency", real_or_null(run->global_efficiency), "indicators",
                       lc_run_indicators_json(&run->indicators)));
     }
     for (size_t i = 0; i < scaling->n_sweeps; i++)

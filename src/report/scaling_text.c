@@ -94,6 +94,24 @@ static void add_number(struct table *table, const char *format, double value) {
     add_cell(table, isnan(value) ? "-" : cell, NULL);
 }
 
+/* The parts of computational scalability, where the processor's counters were read. */
+static void add_counted(struct table *table, const struct lc_scaling *scaling) {
+    static const char *const titles[] = {"IPC scalability", "Instruction scalability",
+                                         "Frequency scalability"};
+    bool any = false;
+    for (size_t i = 0; i < scaling->n_runs; i++)
+        any = any || !isnan(scaling->runs[i].ipc_scalability);
+    for (size_t k = 0; any && k < sizeof titles / sizeof *titles; k++) {
+        add_line(table, 2, titles[k]);
+        for (size_t i = 0; i < scaling->n_runs; i++) {
+            const struct lc_scaled_run *run = &scaling->runs[i];
+            const double values[] = {run->ipc_scalability, run->instruction_scalability,
+                                     run->frequency_scalability};
+            add_percent(table, values[k]);
+        }
+    }
+}
+
 static void fill_factors(struct table *table, const struct lc_scaling *scaling) {
     bool threads = any_threads(scaling);
     add_line(table, 0, "Global efficiency");
@@ -109,6 +127,7 @@ static void fill_factors(struct table *table, const struct lc_scaling *scaling) 
     add_line(table, 1, "Computational scalability");
     for (size_t i = 0; i < scaling->n_runs; i++)
         add_percent(table, scaling->runs[i].computational_scalability);
+    add_counted(table, scaling);
     add_line(table, 0, "Measured interval, s");
     for (size_t i = 0; i < scaling->n_runs; i++)
         add_number(table, "%.4g", get(scaling->runs[i].pop, "elapsed_s"));
@@ -404,6 +423,19 @@ static void print_tasks(const struct lc_text *text, const struct lc_scaling *sca
                     "threads without limit.");
 }
 
+/* Runs that were to count, on processors that let nobody read their counters. */
+static void say_counted(const struct lc_text *text, const struct lc_scaling *scaling) {
+    bool lacking = false, any = false;
+    for (size_t i = 0; i < scaling->n_runs; i++) {
+        lacking = lacking || lc_text_lacks_hardware(scaling->runs[i].pop);
+        any = any || !isnan(scaling->runs[i].ipc_scalability);
+    }
+    if (lacking && !any)
+        lc_text_wrapped(text, 0, 0,
+                        "IPC, instructions and frequency are not known: the processor's counters "
+                        "could not be read.");
+}
+
 enum lc_err lc_scaling_write_text(const struct lc_scaling *scaling, bool weak, FILE *out) {
     struct lc_text text;
     lc_text_begin(&text, out);
@@ -422,6 +454,7 @@ enum lc_err lc_scaling_write_text(const struct lc_scaling *scaling, bool weak, F
             "of the run%s.\n",
             any_threads(scaling) ? " x threads" : "",
             weak ? ", times the ratio of their numbers (weak scaling)" : "");
+    say_counted(&text, scaling);
     warn_programs(&text, scaling);
     for (size_t i = 0; i < scaling->n_runs; i++)
         fprintf(out, "  %5.0f  %s\n", scaling->runs[i].ranks, scaling->runs[i].file);

@@ -109,6 +109,8 @@ void lc_text_ranks(const struct lc_text *text);
 enum lc_err lc_text_tasks(const struct lc_text *text);
 /* Efficiency factors as a table. */
 void lc_text_pop(const struct lc_text *text);
+/* Instructions and cycles were to be counted (--counters), and could not be. */
+bool lc_text_lacks_hardware(const json_t *pop);
 void lc_text_pop_bars(const struct lc_text *text); /* one tree, a line per factor */
 void lc_text_next(const struct lc_text *text);     /* names the other result, says how to get it */
 /* The first screen of `show`: all that is above, in short. Errors: LC_ERR_NOMEM, and

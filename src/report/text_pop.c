@@ -592,6 +592,50 @@ static void say_left_out(const struct lc_text *text) {
               text->out);
 }
 
+bool lc_text_lacks_hardware(const json_t *pop) {
+    const json_t *counters = json_object_get(pop, "counters");
+    const json_t *value = json_object_get(json_object_get(counters, "useful"), "cycles");
+    const json_t *name;
+    size_t i;
+    json_array_foreach(json_object_get(counters, "asked"), i, name) {
+        if (strcmp(json_string_value(name), "cycles") == 0)
+            return !json_is_number(value);
+    }
+    return false;
+}
+
+/* Counters (--counters): of useful work, in MPI, and on the critical path of useful work. */
+static void print_counters(const struct lc_text *text) {
+    static const char *const parts[] = {"useful", "mpi", "critical_path"};
+    static const char *const titles[] = {"useful work", "in MPI", "critical path"};
+    static const char *const names[] = {"instructions", "cycles", "page_faults", "context_switches",
+                                        "bytes_sent"};
+    enum { NAMES = sizeof names / sizeof *names };
+    const json_t *counters = json_object_get(text->pop, "counters");
+    if (counters == NULL)
+        return;
+    lc_text_heading(text, "Counters", "of all threads; on the critical path of useful work");
+    fprintf(text->out, "  %-13s %15s %15s %5s %11s %16s %12s\n", "", "INSTRUCTIONS", "CYCLES",
+            "IPC", "PAGE FAULTS", "CONTEXT SWITCHES", "BYTES SENT");
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        const json_t *part = json_object_get(counters, parts[p]);
+        char cells[NAMES + 1][32];
+        for (size_t i = 0; i < NAMES; i++) {
+            const json_t *value = json_object_get(part, names[i]);
+            snprintf(cells[i], sizeof cells[i], json_is_number(value) ? "%.0f" : "-",
+                     json_number_value(value));
+        }
+        double cycles = json_number_value(json_object_get(part, "cycles"));
+        snprintf(cells[NAMES], sizeof cells[NAMES], cycles > 0 ? "%.2f" : "-",
+                 get(part, "instructions") / cycles);
+        fprintf(text->out, "  %-13s %15s %15s %5s %11s %16s %12s\n", titles[p], cells[0], cells[1],
+                cells[NAMES], cells[2], cells[3], cells[4]);
+    }
+    if (lc_text_lacks_hardware(text->pop))
+        fputs("  no instructions and cycles: the processor's counters could not be read\n",
+              text->out);
+}
+
 void lc_text_pop(const struct lc_text *text) {
     if (text->pop == NULL)
         return;
@@ -611,6 +655,7 @@ void lc_text_pop(const struct lc_text *text) {
     say_left_out(text);
     print_what_if(text);
     print_dialects(text);
+    print_counters(text);
 }
 
 void lc_text_pop_bars(const struct lc_text *text) {

@@ -22,6 +22,7 @@ struct lc_facts {
     const struct lc_fact_pairs *pairs;
     size_t n_pairs;
     const struct lc_fact_left_out *left_out;
+    const struct lc_fact_counters *counters;
     struct lc_byte_reader all; /* from the first record on */
 };
 

@@ -121,6 +121,9 @@ static bool see(const struct lc_fact_record *fact, struct lc_facts *f) {
     case LC_FACT_LEFT_OUT:
         f->left_out = lc_fact_of(fact, sizeof *f->left_out, 0, 0);
         return f->left_out != NULL;
+    case LC_FACT_COUNTERS:
+        f->counters = lc_fact_of(fact, sizeof *f->counters, 0, 0);
+        return f->counters != NULL;
     default:
         return false;
     }

@@ -6,6 +6,7 @@
 
 #include "base/json_text.h"
 #include "format/pop.h"
+#include "format/raw.h"
 #include "run/facts_index.h"
 
 /* --- intervals */
@@ -293,6 +294,33 @@ static void put_phases(const struct lc_facts *f, struct lc_strbuf *out) {
 
 /* --- all of it */
 
+static void put_counter_names(const char *key, uint32_t which, struct lc_strbuf *out) {
+    const char *separator = "";
+    lc_strbuf_printf(out, "\"%s\": [", key);
+    for (int i = 0; i < LC_COUNTERS; i++)
+        if (which & 1u << i) {
+            lc_strbuf_printf(out, "%s\"%s\"", separator, lc_raw_counters[i]);
+            separator = ", ";
+        }
+    lc_strbuf_puts(out, "], ");
+}
+
+static void put_counters(const struct lc_fact_counters *c, struct lc_strbuf *out) {
+    _Static_assert(sizeof c->path / sizeof *c->path == LC_COUNTERS, "one for each counter");
+    lc_strbuf_puts(out, ", \"counters\": {");
+    put_counter_names("asked", c->asked, out);
+    put_counter_names("counted", c->counted, out);
+    lc_strbuf_puts(out, "\"critical_path\": {");
+    for (int i = 0; i < LC_COUNTERS; i++) {
+        lc_strbuf_printf(out, "%s\"%s\": ", i > 0 ? ", " : "", lc_raw_counters[i]);
+        if ((c->counted & 1u << i) != 0 && c->path_known)
+            lc_strbuf_printf(out, "%llu", (unsigned long long)c->path[i]);
+        else
+            lc_strbuf_puts(out, "null");
+    }
+    lc_strbuf_puts(out, "}}");
+}
+
 double lc_facts_put_pop(const struct lc_facts *f, struct lc_strbuf *out) {
     struct lc_pop_sums total = {0};
     struct lc_pop pop;
@@ -325,6 +353,8 @@ double lc_facts_put_pop(const struct lc_facts *f, struct lc_strbuf *out) {
     lc_facts_put_loops(f, out);
     if (f->pairs != NULL)
         put_pairs(f->pairs, f->n_pairs, out);
+    if (f->counters != NULL)
+        put_counters(f->counters, out);
     lc_strbuf_putc(out, '}');
     return rest;
 }

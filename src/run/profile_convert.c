@@ -15,6 +15,7 @@
 #include "model/cubex_write.h"
 #include "model/metrics.h"
 #include "run/blame_table.h"
+#include "run/counter_table.h"
 #include "run/estimate.h"
 #include "format/mpi_function.h"
 #include "run/json_string.h"
@@ -38,6 +39,7 @@ struct converter {
     struct lc_named_tree tree;
     struct lc_system system;
     struct lc_minima *minima;
+    struct lc_counter_table counters;
     struct lc_mpi_function *functions;  /* by raw name */
     uint32_t *location_top;             /* raw location -> cnode that gets the time of the root */
     uint32_t *location_program;         /* raw location -> raw node of its program; 0: unknown */
@@ -137,7 +139,8 @@ static enum lc_err index_rows(struct converter *c) {
             for (size_t i = 0; i < n_rows; i++) {
                 uint32_t cnode = cnode_of_row(c, &rows[i]);
                 if (rows[i].size_class == LC_RAW_CLASS_SAMPLES ||
-                    rows[i].size_class == LC_RAW_CLASS_ADDRESS)
+                    rows[i].size_class == LC_RAW_CLASS_ADDRESS ||
+                    rows[i].size_class == LC_RAW_CLASS_COUNTERS)
                     continue;
                 if (pass == 1) {
                     c->rows[c->first_row[cnode + 1]++] = counted(c, &rows[i]);
@@ -349,6 +352,9 @@ static enum lc_err add_metrics(struct converter *c) {
         LC_TRY(lc_metrics_add(c->model, omp_times[i], &id));
     for (size_t i = 0; lc_rules[i].metric != NULL; i++)
         LC_TRY(lc_metrics_add(c->model, lc_rules[i].metric, &id));
+    LC_TRY(lc_counter_table_metrics(&c->counters, c->model));
+    if (c->sampled.n_samples > 0)
+        LC_TRY(lc_metrics_add(c->model, "time_error", &id));
     for (size_t i = 0; lc_estimate_metrics[i] != NULL; i++)
         LC_TRY(lc_metrics_add(c->model, lc_estimate_metrics[i], &id));
     /* Also where they are zero. */
@@ -536,6 +542,7 @@ static enum lc_err describe(struct converter *c, json_t *meta) {
         json_object_set_new(meta, "estimates", estimates);
     LC_TRY(lc_model_set_attr(c->model, "Creator", "latecomer " LC_VERSION));
     json_t *pop = c->defs->pop == NULL ? NULL : json_loads(c->defs->pop, 0, NULL);
+    lc_counter_table_sums(&c->counters, &c->tree, pop);
     enum lc_err err = pop == NULL ? LC_OK : name_loops(c, pop);
     if (err == LC_OK && pop != NULL)
         err = take_pairs(c, pop);
@@ -564,6 +571,14 @@ static enum lc_err read_samples(struct converter *c) {
     return err;
 }
 
+static enum lc_err read_counters(struct converter *c) {
+    json_t *pop = c->defs->pop == NULL ? NULL : json_loads(c->defs->pop, 0, NULL);
+    enum lc_err err =
+        lc_counter_table_read(&c->counters, c->file, &c->tree, c->system.column_of, pop);
+    json_decref(pop);
+    return err;
+}
+
 static enum lc_err prepare(struct converter *c, const struct lc_conversion *job) {
     c->file = job->raw;
     c->defs = lc_raw_file_defs(job->raw);
@@ -580,6 +595,7 @@ static enum lc_err prepare(struct converter *c, const struct lc_conversion *job)
     LC_TRY(find_location_tops(c));
     LC_TRY(index_rows(c));
     LC_TRY(index_values(c));
+    LC_TRY(read_counters(c));
     return add_metrics(c);
 }
 
@@ -612,6 +628,11 @@ static enum lc_err write_all(struct converter *c, const struct lc_conversion *jo
         LC_TRY(write_rule(c, &lc_rules[i]));
     LC_TRY(write_estimates(c));
     LC_TRY(write_measured_metrics(c));
+    if (c->sampled.n_samples > 0)
+        LC_TRY(lc_time_errors_write(&c->sampled, &c->tree, c->model, c->system.column_of,
+                                    c->columns, c->system.n_columns, c->writer));
+    LC_TRY(
+        lc_counter_table_write(&c->counters, c->model, c->columns, c->system.n_columns, c->writer));
     LC_TRY(write_tables(c));
     if (c->pairs != NULL)
         LC_TRY(lc_cubex_writer_misc(c->writer, "pairs.json", c->pairs, strlen(c->pairs)));
@@ -647,6 +668,7 @@ enum lc_err lc_convert_profile(const struct lc_conversion *job) {
     free(c.functions);
     free(c.pairs);
     lc_minima_free(c.minima);
+    lc_counter_table_free(&c.counters);
     lc_system_free(&c.system);
     lc_sampled_free(&c.sampled);
     lc_tree_free(&c.tree);

@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 bool lc_rule_is_call(const struct lc_raw_row *row) {
-    return row->size_class < LC_RAW_CLASS_ADDRESS;
+    return row->size_class < LC_RAW_CLASS_COUNTERS;
 }
 
 static bool is_messages(const struct lc_raw_row *row) {

@@ -25,6 +25,10 @@ const struct lc_run_option lc_run_options[] = {
      "kernel allows it, 1 to 10000, or off; timer or timer:RATE: by timers and signals, where it "
      "does not",
      NULL, false},
+    {"counters", "WHICH", 277,
+     "Count at each event: instructions and cycles, where the processor lets programs read them, "
+     "page faults and context switches: all (the same without =), or software (the last two)",
+     "all|software", true},
     {"trace", "WINDOW", 258,
      "Write an OTF2 archive beside the profile: of the whole run (default), of the phase that is "
      "named, or of `iterations A-B` of the loops that are found",
@@ -107,7 +111,7 @@ static enum lc_err check_value(const struct lc_run_option *option, const char *v
     bool good = true;
     const char *want = option->choices;
     if (option->choices != NULL) {
-        good = is_choice(option->choices, value);
+        good = is_choice(option->choices, value) || (option->optional && strcmp(value, "1") == 0);
     } else if (strcmp(option->name, "ranks") == 0) {
         long number = strtol(value, &end, 10);
         good = end != value && *end == '\0' && number > 0 && number < 10000000;

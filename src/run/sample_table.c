@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "base/table_text.h"
 #include "run/path_samples.h"
+#include "run/sparse_rows.h"
 
 struct of_rank {
     double seconds, variance;
@@ -200,5 +201,44 @@ enum lc_err lc_sample_table_write(const struct lc_sampled *sampled,
     lc_strbuf_free(&text);
     free(ranks);
     free(lines);
+    return err;
+}
+
+/* ---- errors as a metric */
+
+static double root_of(double variance) {
+    return sqrt(variance);
+}
+
+static enum lc_err add_errors(const struct lc_sample_split *split,
+                              const struct lc_sample_part *parts, const struct lc_named_tree *tree,
+                              uint32_t column, struct lc_sparse_rows *rows) {
+    double whole = weight_of(split, parts), on_s = (double)split->on_ns * 1e-9;
+    for (size_t i = 0; i < split->n_parts; i++) {
+        double share = whole > 0 ? (double)parts[i].weight_ns / whole : 0;
+        double error = fmin(lc_stats_share_error(on_s, share, split->effective),
+                            gap_error(split, &parts[i], whole, on_s));
+        const struct lc_sparse_row row = {tree->cnode_of[parts[i].node], column, {error * error}};
+        if (!parts[i].measured && tree->sampled[row.cnode])
+            LC_TRY(lc_sparse_add(rows, &row));
+    }
+    return LC_OK;
+}
+
+enum lc_err lc_time_errors_write(const struct lc_sampled *sampled, const struct lc_named_tree *tree,
+                                 const struct lc_model *model, const uint32_t *column_of,
+                                 double *columns, size_t n_columns,
+                                 struct lc_cubex_writer *writer) {
+    struct lc_sparse_rows rows = {0};
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; err == LC_OK && i < sampled->n_splits; i++)
+        if (sampled->splits[i].source != NULL)
+            err = add_errors(&sampled->splits[i], sampled->parts + sampled->splits[i].first, tree,
+                             column_of[sampled->splits[i].location], &rows);
+    lc_sparse_sort(&rows);
+    if (err == LC_OK)
+        err = lc_sparse_write(&rows, 0, root_of, lc_model_find_metric(model, "time_error"), columns,
+                              n_columns, writer);
+    lc_sparse_free(&rows);
     return err;
 }

@@ -16,4 +16,11 @@ enum lc_err lc_sample_table_write(const struct lc_sampled *sampled,
                                   const struct lc_blame_table *values,
                                   struct lc_cubex_writer *writer);
 
+/* The metric time_error, which the model has: of the own time of each sampled call path, by
+ * location. column_of: by raw location; columns: room for the values of a call path. Errors:
+ * LC_ERR_NOMEM, and those of the writer. */
+enum lc_err lc_time_errors_write(const struct lc_sampled *sampled, const struct lc_named_tree *tree,
+                                 const struct lc_model *model, const uint32_t *column_of,
+                                 double *columns, size_t n_columns, struct lc_cubex_writer *writer);
+
 #endif

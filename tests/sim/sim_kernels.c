@@ -6,6 +6,8 @@
  *                                  all ranks, between the same two calls
  *   sim-kernels asleep ROUNDS      rank 1 sleeps for 20 ms in a function of its own
  *   sim-kernels fault ROUNDS       the same, for pages instead
+ *   sim-kernels pages ROUNDS       rank 1 straggles having used 100 pages, the others use 300;
+ *                                  then it sends 1,000 bytes to rank 0, rank 2 before it 500
  *   sim-kernels preempted ROUNDS   all ranks compute for 10 ms, rank 1 loses the processor for
  *                                  20 ms meanwhile
  *   sim-kernels reply ROUNDS       rank 0 waits for two messages: rank 2 sends one after 10 ms,
@@ -20,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 void sim_work(uint64_t ns);
@@ -59,6 +62,16 @@ __attribute__((noinline, noclone)) static void touch(uint64_t ns) {
     __asm__ volatile("");
 }
 
+enum { PAGE = 4096, SPARE_PAGES = 16384 };
+static char spare[(size_t)SPARE_PAGES * PAGE] __attribute__((aligned(PAGE)));
+
+/* Pages that were not used before: as many faults. */
+__attribute__((noinline, noclone)) static void use_pages(int n) {
+    static int used;
+    for (int end = used + n; used < end && used < SPARE_PAGES; used++)
+        ((volatile char *)spare)[(size_t)used * PAGE] = 1;
+}
+
 static int rank;
 
 /* When rank 1 has posted its receive, rank 0 is told by the next message only. */
@@ -89,6 +102,15 @@ __attribute__((noinline, noclone)) static void exchange(bool both) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void send_bytes(void) {
+    static const int bytes[] = {0, 1000, 500};
+    char data[1000] = "";
+    if (rank > 0)
+        MPI_Send(data, bytes[rank], MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+    for (int from = 1; rank == 0 && from <= 2; from++)
+        MPI_Recv(data, bytes[from], MPI_CHAR, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 __attribute__((noinline, noclone)) static void iterate(const char *what, int round, uint64_t ns) {
     if (strcmp(what, "step") == 0) {
         assemble(ns * 3 / 10);
@@ -108,6 +130,8 @@ __attribute__((noinline, noclone)) static void iterate(const char *what, int rou
         assemble(10 * MS);
         MPI_Barrier(MPI_COMM_WORLD);
     }
+    if (strcmp(what, "pages") == 0)
+        use_pages(rank == 1 ? 100 : 300);
     if (rank == 1 && strcmp(what, "asleep") == 0)
         doze(20 * MS);
     else if (rank == 1 && strcmp(what, "fault") == 0)
@@ -116,6 +140,8 @@ __attribute__((noinline, noclone)) static void iterate(const char *what, int rou
         interrupted(10 * MS, rank == 1 ? 20 * MS : 0);
     else if (rank == 1)
         straggle(20 * MS);
+    if (strcmp(what, "pages") == 0)
+        send_bytes();
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -124,6 +150,7 @@ int main(int argc, char **argv) {
         return 2;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    madvise(spare, sizeof spare, MADV_NOHUGEPAGE);
     int rounds = atoi(argv[2]);
     uint64_t ns = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
     for (int i = 0; i < rounds; i++)

@@ -94,14 +94,14 @@ class Runs:
         with tarfile.open(out) as archive:
             return [result["metrics"], result["sampled"], *(archive.extractfile(m).read() for m in ("samples.tsv", "root_causes.json", "critical_path.json"))]
 
-    def run(self, *options, trace=False, program=None, ranks=RANKS, words=(), **env):
-        """The result of a run, as JSON, and where it is; words: options of sim-mpirun."""
-        directory = self.root / "-".join([*options, *words] or ["demo"])
-        command = [self.latecomer, "run", "-q", "--sample=500", *(["--trace"] if trace else []), "-o", directory, "--", program or self.program, *options]
-        done = subprocess.run([self.mpirun, "-n", str(ranks), *words, *command], capture_output=True, text=True,
+    def run(self, *words, trace=False, program=None, ranks=RANKS, options=(), network=(), **env):
+        """The result of a run, as JSON, and where it is; words: of the program, options: of the tool, network: of sim-mpirun."""
+        directory = self.root / "-".join([*words, *network] or ["demo"])
+        command = [self.latecomer, "run", "-q", "--sample=500", *(["--trace"] if trace else []), *options, "-o", directory, "--", program or self.program, *words]
+        done = subprocess.run([self.mpirun, "-n", str(ranks), *network, *command], capture_output=True, text=True,
                               env={**os.environ, "TMPDIR": str(self.root), "SIM_SAMPLES": str(directory) + ".samples", **env}, timeout=patience(60), check=False,
                               stdin=subprocess.DEVNULL)
-        check(f"{options}: run", done.returncode == 0 and done.stderr == "", done.stderr)
+        check(f"{words}: run", done.returncode == 0 and done.stderr == "", done.stderr)
         return json.loads(self.show("--json", directory)), directory
 
 
@@ -179,7 +179,7 @@ def mixed(runs):
         check(f"mixed: {kernel}", near(entry["seconds"], part * LATE_S, entry["error_s"]), entry)
     late_in_gap("mixed", directory)
     on_lines(runs, result, directory)
-    _, apart = runs.run("mixed", str(ROUNDS), words=["--nodes", str(RANKS), "--node-latency", "20000", "--offset", "3000000"])
+    _, apart = runs.run("mixed", str(ROUNDS), network=["--nodes", str(RANKS), "--node-latency", "20000", "--offset", "3000000"])
     late_in_gap("mixed, on nodes", apart)
     check("mixed: first finding", result["findings"][0]["callpath"] == "main/iterate/straggle", result["findings"][0])
 
@@ -210,7 +210,7 @@ def late_reply(runs):
     """Clocks in messages, which arrive when they like: when the receive was posted, the sender hears after its call has ended. Its wait is divided as well, and nothing stays with the late
     sender of the same call, for which less was booked before."""
     for what, call in (("receiver", "MPI_Send"), ("reply", "MPI_Waitall")):
-        result, directory = runs.run(what, str(ROUNDS), words=["--jitter", "20000"], LATECOMER_TRANSPORT="mpi")
+        result, directory = runs.run(what, str(ROUNDS), network=["--jitter", "20000"], LATECOMER_TRANSPORT="mpi")
         waited = ROUNDS * 0.030
         of = late_in_gap(what, directory, call, waited)
         check(f"{what}: nobody else was late", {rank for rank, _ in of} == {1} and near(sum(seconds for seconds, _ in of.values()), waited, 0), dict(of))
@@ -236,6 +236,8 @@ def on_lines(runs, result, directory):
         rows, its = result["source_lines"].get(path, []), result["sampled"][path]
         check(f"lines of {kernel}", [(r["line"], r["inlined"], r["called_at"]) for r in rows]
               == [(line_with("samples fall on this line"), "burn", line_with(f"KERNEL({kernel})"))], rows)
+        errors = result["metrics"]["time_error"]["callpaths"].get(path, [])
+        check(f"time_error of {kernel}", len(errors) > 0 and abs(sum(e * e for e in errors) ** 0.5 - its["error_s"]) < 1e-9, errors, its)
         check(f"lines of {kernel}: all of it", len(rows) == 1 and rows[0]["samples"] == its["samples"] and near(rows[0]["seconds"], its["seconds"], 0), rows, its)
     text = runs.show("--full", "--only", "lines", directory)
     check("lines: on the screen", f"inlined: burn, called at {line_with('KERNEL(straggle)')}" in text, text)
@@ -256,6 +258,25 @@ def preempted(runs):
     check("preempted: on the screen", "rank 1 lost the processor to other threads for 400 ms" in runs.show(directory), runs.show(directory))
 
 
+def counters(runs):
+    """What was counted on the critical path: of the rank that the others wait for. Faults are the kernel's own: there may be some more."""
+    result, directory = runs.run("pages", str(ROUNDS), options=("--counters=software",))
+    of, some = result["pop"]["counters"], 50 * ROUNDS
+    for part, pages in (("useful", ROUNDS * (100 + 300 * (RANKS - 1))), ("critical_path", ROUNDS * 100)):
+        check(f"counters: {part}", pages <= of[part]["page_faults"] < pages + some, of)
+    check("counters: the same by call path", result["metrics"]["page_faults"]["total"] == of["useful"]["page_faults"] + of["mpi"]["page_faults"], of)
+    check("counters: bytes sent", (of["useful"]["bytes_sent"], of["mpi"]["bytes_sent"], of["critical_path"]["bytes_sent"])
+          == (0, ROUNDS * 1500, ROUNDS * 1000), of)
+    check("counters: what is not counted is not 0", of["asked"] == of["counted"] == ["page_faults", "context_switches", "bytes_sent"]
+          and of["critical_path"]["cycles"] is None and "instructions" not in result["metrics"], of)
+    text = runs.show("--full", "--only", "efficiency", directory)
+    lines = [line.split()[2:] for line in text.splitlines() if line.startswith("  critical path ")]
+    check("counters: on the screen", lines[-1:] == [["-", "-", "-", *(str(of["critical_path"][name]) for name in of["counted"])]], text)
+    check("counters: nothing is missing", "could not be read" not in text, text)
+    plain, _ = runs.run("late", str(2))
+    check("counters: only where they are asked for", "counters" not in plain["pop"] and "page_faults" not in plain["metrics"])
+
+
 def demo(runs):
     """Each planted cause is one finding, at the function that sleeps, before and after the analysis."""
     first, directory = runs.run(trace=True, program=runs.demo, ranks=4)
@@ -272,7 +293,7 @@ def gains(runs):
     """What the clocks of the run say of the code between two calls, which is main's, is said of the function that sleeps there, right within 0.1 %: of ranks that work
     alike another one is the last each time, and main has short portions of work besides. What the network adds is not the same without the fault."""
     for kind, where, of in (("half", "half/work", "imbalance"), ("serial", "serial/prepare/work", "late_rank"), ("late_root", "late_root/root/work", "late_rank")):
-        before, after = (runs.run(kind, on, "30", program=runs.knobs, ranks=4, words=UNEVEN)[0] for on in "10")
+        before, after = (runs.run(kind, on, "30", program=runs.knobs, ranks=4, network=UNEVEN)[0] for on in "10")
         first, then = before["findings"][0], after["pop"]["critical_path_s"]
         gained = before["pop"]["critical_path_s"] - then
         check(f"{kind}: first finding", (first["kind"], first["callpath"]) == (of, f"main/{where}/(off CPU)"), first)
@@ -299,6 +320,7 @@ def main():
         mixed(runs)
         late_reply(runs)
         preempted(runs)
+        counters(runs)
         demo(runs)
         gains(runs)
         in_step(runs)

@@ -147,6 +147,9 @@ function Tree(props: { file: ResultFile; metric: number; selected: number; nav: 
   const base = mode === "selection" && selected >= 0 ? rows.sum(metric, selected, true) : total;
   const value = (line: Line): number => rows.sum(metric, line.path, !line.open || line.leaf);
   const show = (v: number): string => (mode === "absolute" ? inUnit(v, unit) : percent(base !== 0 ? v / base : null));
+  const errors = rows.metrics[metric].name === "time" ? rows.metric("time_error") : -1;
+  /** Standard error of its own time, at most: those of all locations together. */
+  const error = (line: Line): number => (errors < 0 ? 0 : rows.sum(errors, line.path, false));
   const toggle = (line: Line, want?: boolean): void => {
     const next = new Set(set);
     if (want ?? !next.has(line.path)) next.add(line.path); else next.delete(line.path);
@@ -179,7 +182,7 @@ function Tree(props: { file: ResultFile; metric: number; selected: number; nav: 
                 onClick={() => nav.set({ path: line.path })} onDblClick={() => toggle(line)}>
                 <span class="twist" aria-hidden="true" onClick={(e) => { e.stopPropagation(); if (!line.leaf) toggle(line); }}>{line.leaf ? "" : line.open ? "▾" : "▸"}</span>
                 <span class={`name ${rows.paths[line.path][2] ? "mpi" : ""}`} title={visible(rows.paths[line.path][1])}>{visible(shortName(rows.paths[line.path][1]))}</span>
-                <span class="amount"><svg viewBox="0 0 60 10" preserveAspectRatio="none" aria-hidden="true"><rect class="meter" x={60 - 60 * share} width={60 * share} height="10" /></svg><span class="n">{v === 0 ? "" : show(v)}</span></span>
+                <span class="amount"><svg viewBox="0 0 60 10" preserveAspectRatio="none" aria-hidden="true"><rect class="meter" x={60 - 60 * share} width={60 * share} height="10" /></svg><span class="n" {...(error(line) > 0 ? { title: `divided by samples: standard error ${inUnit(error(line), "sec")} at most` } : {})}>{v === 0 ? "" : `${error(line) > 0 ? "~" : ""}${show(v)}`}</span></span>
               </div>
             );
           })}

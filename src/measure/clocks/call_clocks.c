@@ -405,6 +405,17 @@ void lc_clocks_dominant(const struct lc_call *call, uint64_t ticks, uint32_t lar
     k->sampled = true;
 }
 
+void lc_clocks_counted(struct lc_thread *t, const uint64_t counts[LC_COUNTERS]) {
+    _Static_assert((int)LC_COUNTERS == (int)LC_CP_COUNTS, "all go with the vector");
+    struct lc_clk_thread *k = t->clocks;
+    if (k == NULL || lc_clk.backlog)
+        return;
+    finish_last_call(k);
+    lc_clk_own_lock();
+    lc_logical_count(&k->l, counts);
+    lc_clk_own_unlock();
+}
+
 static void phase_begin(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     (void)data;
     lc_clk_phase_begin(k, call);
@@ -517,7 +528,8 @@ void lc_clocks_thread_new(struct lc_call *call) {
                   lc_clk.n_whatif);
     if (lc_clk.mine.head != NULL)
         lc_cpvec_know(&k->l.vec, lc_clk.areas, lc_clk.size);
-    k->l.grain = lc_clk.n_whatif > 0 ? 0 : 2 * lc_clk.slow_ticks;
+    k->l.vec.counting = lc_core.counters != 0;
+    k->l.grain = lc_clk.n_whatif > 0 || k->l.vec.counting ? 0 : 2 * lc_clk.slow_ticks;
     k->epoch = lc_clk.epoch;
     if (!lc_clk.backlog)
         begin_thread(k, call->begin);

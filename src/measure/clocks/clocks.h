@@ -55,6 +55,7 @@ struct lc_interval {     /* intervals.h */
     double whatif[LC_WHATIF_MAX];
     struct lc_cp_item *items; /* of the thread with the longest chain */
     uint32_t n_items;
+    uint64_t counts[LC_CP_COUNTS]; /* the same */
 };
 struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bound of its error */
     double local_ns, offset_ns, error_ns;

@@ -402,6 +402,40 @@ static void node_means(double *max, const double *sum, uint32_t n) {
 /* ---- critical-path profile: the longest chain of each interval, given back to the ranks whose
  * code it is */
 
+static uint32_t counters;                  /* that all ranks read */
+static uint64_t path_counts[LC_CP_COUNTS]; /* of all intervals */
+
+static void agree_on_counters(void) {
+    int own[LC_CP_COUNTS], all[LC_CP_COUNTS] = {0};
+    for (int i = 0; i < LC_CP_COUNTS; i++)
+        own[i] = (lc_core.counters & 1u << i) != 0;
+    lc_real.Allreduce(own, all, LC_CP_COUNTS, MPI_INT, MPI_MIN, lc_core.comm);
+    for (int i = 0; i < LC_CP_COUNTS; i++)
+        counters |= all[i] != 0 ? 1u << i : 0;
+}
+
+/* What was counted on the longest chain of an interval, which ends on rank `longest`. */
+static void add_counts(const struct lc_interval *v, int longest) {
+    uint64_t counts[LC_CP_COUNTS] = {0};
+    if (counters == 0)
+        return;
+    if (v != NULL && lc_core.rank == longest)
+        memcpy(counts, v->counts, sizeof counts);
+    lc_real.Bcast(counts, LC_CP_COUNTS, MPI_UINT64_T, longest, lc_core.comm);
+    for (int i = 0; i < LC_CP_COUNTS; i++)
+        path_counts[i] += counts[i];
+}
+
+static void put_counters(void) {
+    struct lc_fact_counters fact = {.asked = lc_core.counters_asked,
+                                    .counted = counters,
+                                    .path_known =
+                                        !lc_clk.backlog}; /* they do not go between nodes */
+    memcpy(fact.path, path_counts, sizeof fact.path);
+    if (lc_core.counters_asked != 0 && lc_core.rank == 0)
+        lc_facts_put(&facts, LC_FACT_COUNTERS, &fact, sizeof fact);
+}
+
 /* Seconds that have a call path; *outer: of which further out than they were spent. */
 static double share_path(uint32_t n, double *outer) {
     double attributed = 0;
@@ -421,6 +455,7 @@ static double share_path(uint32_t n, double *outer) {
             memcpy(items, v->items, (size_t)count * sizeof *items);
         lc_real.Bcast(&count, 1, MPI_INT, longest.rank, lc_core.comm);
         lc_real.Bcast(items, count * (int)sizeof *items, MPI_BYTE, longest.rank, lc_core.comm);
+        add_counts(v, longest.rank);
         for (int i = 0; i < count; i++) {
             double seconds = (double)items[i].ticks * lc_clk.ns_per_tick * 1e-9;
             attributed += seconds;
@@ -589,6 +624,7 @@ static void reduce_intervals(const struct lc_offset_ends *c) {
         lc_real.Reduce(sum, sum + n * LC_INTERVAL_SUMS, (int)(n * LC_INTERVAL_SUMS), MPI_DOUBLE,
                        MPI_SUM, 0, lc_core.comm);
         chosen_gains(n, max + n * LC_INTERVAL_MAXIMA);
+        agree_on_counters();
         double outer = 0, attributed = share_path(n, &outer);
         if (lc_core.rank == 0)
             put_intervals(n, max + n * LC_INTERVAL_MAXIMA, sum + n * LC_INTERVAL_SUMS, attributed,
@@ -597,6 +633,7 @@ static void reduce_intervals(const struct lc_offset_ends *c) {
         lc_clk_phases_put(c, &facts);
         lc_clk_iterations_put(c, &facts);
         lc_clk_pairs_put(&facts);
+        put_counters();
     }
     free(max);
     free(sum);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/raw.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/core/core_parts.h"
@@ -34,6 +35,8 @@ void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node);
  * for another thread is told one node that was drawn by lot, in proportion. */
 void lc_clocks_dominant(const struct lc_call *call, uint64_t ticks, uint32_t largest,
                         uint32_t drawn);
+/* The thread counted that in the useful time since the last event (samples/counting.h). */
+void lc_clocks_counted(struct lc_thread *t, const uint64_t counts[LC_COUNTERS]);
 /* A call of MPI begins: useful time of the thread ends at call->begin. */
 void lc_clocks_call_begin(struct lc_call *call);
 /* The call has returned (call->end): its time is booked as MPI's, not as useful time. */

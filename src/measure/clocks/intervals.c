@@ -70,6 +70,7 @@ static void keep_items(struct lc_interval *v, struct lc_clk_thread *longest) {
     v->items = malloc(LC_CP_ITEMS * sizeof *v->items);
     if (v->items != NULL)
         v->n_items = lc_cpvec_pack(&longest->l.vec, v->items, LC_CP_ITEMS);
+    memcpy(v->counts, longest->l.vec.counts, sizeof v->counts);
 }
 
 /* Of one kind of path: the longest so far, and where it ends. */

@@ -97,6 +97,10 @@ struct lc_core {
     int required_level, provided_level;
     uint64_t init_ticks;       /* end of MPI_Init; without MPI: start of the process */
     uint64_t sample_period_ns; /* of samples of the code between events; 0: none are taken */
+    /* --counters: those that were asked for, and those that all threads so far can read; a bit each
+     * of enum lc_counter. */
+    uint32_t counters_asked;
+    _Atomic uint32_t counters;
     struct lc_stub *stub;
     _Atomic uint64_t n_lost;
 };

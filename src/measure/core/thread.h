@@ -12,6 +12,7 @@
 #include "measure/core/core.h"
 
 struct lc_comm;
+struct lc_counting;
 struct lc_entry;
 struct lc_omp_thread;
 struct lc_path;
@@ -62,6 +63,7 @@ struct lc_thread {
     uint64_t sample_seen;
     struct lc_sampler *sampler; /* NULL: it is not sampled */
     uint64_t outer_ra;          /* where the wrapper that is in progress returns to */
+    struct lc_counting *counting; /* NULL: its counters are not read; else samples look new */
     /* colder */
     uint64_t next_request;
     struct lc_comm *comm_slots[LC_COMM_SLOTS];

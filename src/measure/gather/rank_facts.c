@@ -260,7 +260,7 @@ static uint64_t count_calls(void) {
             const struct lc_state_chunk *chunk = (const struct lc_state_chunk *)(lc_core.base + at);
             const struct lc_state_row *rows = (const struct lc_state_row *)(chunk + 1);
             for (uint32_t k = 0; k < atomic_load(&chunk->n_rows); k++)
-                if (rows[k].size_class < LC_RAW_CLASS_ADDRESS)
+                if (rows[k].size_class < LC_RAW_CLASS_COUNTERS)
                     calls += rows[k].count;
             at = chunk->next;
         }

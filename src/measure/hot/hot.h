@@ -138,7 +138,7 @@ static inline void lc_leave(struct lc_call *call) {
                call->bytes_rcvd);
     atomic_store_explicit(&t->state->call_begin, 0, memory_order_relaxed);
     if (lc_unlikely(lc_samples_new(t)))
-        lc_samples_drop(t);
+        lc_samples_left(call);
     t->last_ticks = call->end;
     t->last = call->entry;
     t->depth = 0;

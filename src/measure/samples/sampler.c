@@ -1,344 +1,22 @@
-#include "measure/samples/sampler.h"
+#include "measure/samples/sampler_private.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-
-#include "base/hash.h"
 #include "base/none.h"
 #include "base/timer.h"
-#include "base/what_if_spec.h"
-#include "format/omp_construct.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
 #include "measure/clocks/own_work.h"
-#include "measure/callpath/budget.h"
-#include "measure/core/core_parts.h"
 #include "measure/callpath/entry.h"
-#include "measure/samples/off_cpu.h"
-#include "measure/samples/perf_ring.h"
-#include "measure/samples/sample_nodes.h"
-#include "measure/samples/sample_rows.h"
-#include "measure/samples/switch_rate.h"
 #include "measure/samples/timer_ring.h"
 #include "measure/core/state_write.h"
 #include "measure/trace/trace_area.h"
 
-enum {
-    SLOWER = 64,          /* the second ring: that many fewer samples */
-    RING_LEAST = 1 << 16, /* what the kernel grants is limited, per user */
-    RING_FIRST = 1 << 18, /* some 100 samples with the smallest copy of the stack */
-    RING_MOST = 1 << 20,  /* where the time between two events needs it */
-    SLOW_BYTES = 1 << 15,
-    LEAVING_BYTES = 1 << 15,
-    STACK_FIRST = 1 << 11, /* of the stack, in each sample; at most LC_PERF_STACK */
-    PERIODS_MOST = 32,     /* the rate may fall to this part of what was asked for */
-    PERIODS_SWITCHING = 8, /* and does to this one where the thread leaves the processor often */
-    ENOUGH = 8,            /* samples before the copy is made larger */
-    SAME_PERIOD = 24,      /* samples with one period, then it is another one */
-    OFTEN = 16,            /* the ring was full, and seldom */
-    SELDOM = -64,
-    THREADS = 256, /* most that are sampled at all: starting it takes some 50 us each */
-    PLACES = 64    /* different nodes in the time between two events; more are joined */
-};
-
-struct place {
-    uint32_t node;
-    uint32_t count;
-    uint64_t weight_ns, squares_us2;
-    uint64_t units; /* the weight in LC_RAW_SAMPLE_UNIT_NS, rounded for each sample alike */
-    uint64_t off_ns;
-    double share_ns;
-};
-
-struct lc_sampler {
-    struct lc_perf_ring fast, slow, leaving;
-    uint32_t number;      /* of its head */
-    uint64_t asked_bytes; /* of the fast ring */
-    uint64_t period_ns;   /* of the fast ring, on average */
-    uint32_t n_opened;    /* how often it was */
-    uint32_t n_samples;   /* in it since */
-    uint32_t looked, cut; /* samples since the copy had its size; those that it was too small for */
-    bool full;            /* the time between two events has filled the fast ring */
-    int32_t how_often;    /* falls where it has not */
-    struct lc_switch_rate switches;
-    struct lc_off_cpu off; /* where a timer samples */
-    struct lc_sample_rows rows, addresses;
-    uint64_t out_ns;   /* off the processor since; 0: it is on it */
-    uint32_t out_node; /* where */
-    uint64_t since_ns; /* begin of the time that is looked at, where a timer tells of it */
-    uint64_t seen_ns;  /* and when such a look was last taken */
-    struct lc_perf_record record, left;
-    bool left_waits;      /* `left` is of a time that has not come */
-    uint32_t asleep_node; /* of the last one whose time has */
-    struct place places[PLACES];
-    uint32_t n_places;
-    struct lc_sample_scratch scratch;
-    struct lc_trace_stream *trace;   /* of the time that is looked at; NULL: it is not recorded */
-    uint64_t begin_ticks, end_ticks; /* of that time, where it is */
-    uint64_t now_ticks, now_ns;      /* the same instant on both clocks */
-    double ns_per_tick;
-    uint32_t self;   /* node for the samples of the exact node itself */
-    uint64_t random; /* xorshift */
-};
-
-static const uint64_t zero; /* what threads without samples look at */
-static const uint64_t *const nothing = &zero;
-/* The heads of rings, [THREADS]: a child of fork finds NULL, as the kernel gives it no ring. NULL:
- * there is no such memory, nothing is sampled. */
-static const uint64_t **heads;
-static _Atomic uint32_t n_started;
-/* --sample was given, or a scenario names functions. Else nothing is sampled in teams of OpenMP:
- * their waiting is made of differences of a few microseconds, which reading samples would blur. */
-static bool asked;
-static bool by_timer;
-
-static bool scenarios_name_functions(void) {
-    const char *at = lc_option("LATECOMER_WHAT_IF");
-    struct lc_what_if_term term;
-    unsigned scenario = 0;
-    bool found = true;
-    while (at != NULL && lc_what_if_next(&at, &scenario, &term, &found) == LC_OK && found)
-        if (term.part == LC_WHAT_IF_CODE && !lc_omp_is_construct(term.name))
-            return true;
-    return false;
-}
-
-static void start(struct lc_stub *stub) {
-    (void)stub;
-    const char *text = lc_option("LATECOMER_SAMPLE");
-    asked = (text != NULL && *text != '\0') || scenarios_name_functions();
-    struct lc_sample_choice choice;
-    if (!lc_sample_choose(text, &choice) || choice.rate <= 0 ||
-        lc_core.callpath == LC_CALLPATH_NONE)
-        return;
-    size_t bytes = THREADS * sizeof *heads;
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED || madvise(memory, bytes, MADV_WIPEONFORK) != 0)
-        return;
-    if (choice.timer && !lc_timer_ring_init())
-        return;
-    heads = memory;
-    by_timer = choice.timer;
-    lc_core.sample_period_ns = lc_perf_period_ns(choice.rate);
-}
-
-/* A filter of the program's own may kill it for a system call that it does not expect. */
-static bool filters_calls(void) {
-    enum { FILTER = 2 };
-    return prctl(PR_GET_SECCOMP) == FILTER && lc_option("LATECOMER_SAMPLE_FILTERED") == NULL;
-}
-
-static void none(struct lc_thread *t) {
-    t->sample_head = &nothing;
-    t->sample_seen = 0;
-}
-
-/* As large as the kernel grants: what the processes of a user may have is limited. */
-static bool open_fast(struct lc_sampler *s, uint64_t period, uint32_t stack_bytes, uint64_t bytes) {
-    const struct lc_perf_wanted wanted = {.period_ns = lc_perf_jittered(period, s->n_opened++),
-                                          .stack_bytes = stack_bytes,
-                                          .switches = true,
-                                          .timer = by_timer};
-    int error = EPERM;
-    s->period_ns = period;
-    s->n_samples = 0;
-    for (; error == EPERM && bytes >= RING_LEAST; bytes /= 2)
-        error = lc_perf_ring_open(&s->fast, &wanted, bytes);
-    if (error != 0)
-        return false;
-    heads[s->number] = lc_perf_ring_head(&s->fast);
-    return true;
-}
-
-/* Without them long times lose their end, and time off the processor its function. */
-static void open_others(struct lc_sampler *s, uint32_t stack_bytes) {
-    const struct lc_perf_wanted slow = {.period_ns = lc_core.sample_period_ns * SLOWER,
-                                        .stack_bytes = stack_bytes,
-                                        .timer = by_timer};
-    const struct lc_perf_wanted leaving = {.stack_bytes = stack_bytes};
-    lc_perf_ring_open(&s->slow, &slow, SLOW_BYTES);
-    if (!by_timer)
-        lc_perf_ring_open(&s->leaving, &leaving, LEAVING_BYTES);
-}
-
-static void close_all(struct lc_sampler *s) {
-    lc_perf_ring_close(&s->fast);
-    lc_perf_ring_close(&s->slow);
-    lc_perf_ring_close(&s->leaving);
-}
-
-static enum lc_err make(struct lc_thread *t) {
-    none(t);
-    return LC_OK;
-}
-
-static void begin(struct lc_thread *t) {
-    none(t);
-    if (lc_core.sample_period_ns == 0 || filters_calls())
-        return;
-    uint32_t number = atomic_fetch_add_explicit(&n_started, 1, memory_order_relaxed);
-    uint32_t stack_bytes = lc_perf_copies_stack() ? STACK_FIRST : 0;
-    if (number >= THREADS || (number > 0 && !asked && lc_core.openmp))
-        return;
-    struct lc_sampler *s = calloc(1, sizeof *s);
-    if (s != NULL)
-        s->number = number;
-    if (s == NULL || !open_fast(s, lc_core.sample_period_ns, stack_bytes, RING_FIRST)) {
-        free(s);
-        return;
-    }
-    open_others(s, stack_bytes);
-    s->asked_bytes = RING_FIRST;
-    s->random = lc_hash_key(lc_ticks()) | 1;
-    t->sampler = s;
-    t->sample_head = &heads[number];
-}
-
-static uint64_t least_period(const struct lc_thread *t, const struct lc_sampler *s) {
-    uint64_t periods = s->switches.high ? PERIODS_SWITCHING : 1;
-    return lc_core.sample_period_ns * (periods > t->samples_rarer ? periods : t->samples_rarer);
-}
-
-static void fit_budget(struct lc_thread *t) {
-    uint32_t rarer = t->samples_rarer == 0 ? 1 : t->samples_rarer;
-    if (rarer < PERIODS_MOST && lc_budget_samples_rarer(t))
-        t->samples_rarer = rarer * 2;
-}
-
-/* Where the time between two events is so long that its samples have no room, the ring grows; then
- * there are enough with fewer. */
-static bool fit_ring(struct lc_sampler *s, uint64_t least, uint64_t *period, uint64_t *bytes) {
-    if (*period < least) {
-        *period = least;
-        return true;
-    }
-    s->how_often += s->full ? 4 : -1;
-    if (s->full && *bytes < RING_MOST && s->fast.bytes == s->asked_bytes) {
-        *bytes *= 2;
-        return true;
-    }
-    if (s->how_often < OFTEN && s->how_often > SELDOM)
-        return false;
-    uint64_t other = s->how_often > 0 ? *period * 2 : *period / 2;
-    s->how_often = 0;
-    if (other < least || other > lc_core.sample_period_ns * PERIODS_MOST)
-        return false;
-    *period = other;
-    return true;
-}
-
-/* Where functions have large frames, the copies of the stack must be larger. */
-static bool fit_stack(struct lc_sampler *s, uint32_t *stack_bytes) {
-    if (s->looked < ENOUGH)
-        return false;
-    bool larger = s->cut * 16 > s->looked && *stack_bytes < LC_PERF_STACK;
-    s->looked = s->cut = 0;
-    if (larger)
-        *stack_bytes *= 2;
-    return larger;
-}
-
-static void give_up(struct lc_thread *t, struct lc_sampler *s) {
-    close_all(s);
-    none(t);
-    t->sampler = NULL;
-    free(s->rows.rows);
-    free(s->addresses.rows);
-    free(s);
-}
-
-static void reopen(struct lc_thread *t, struct lc_sampler *s, uint64_t period, uint32_t stack_bytes,
-                   uint64_t bytes) {
-    s->asked_bytes = bytes;
-    if (!open_fast(s, period, stack_bytes, bytes)) {
-        give_up(t, s);
-        return;
-    }
-    s->out_ns = 0;
-    t->sample_seen = 0;
-}
-
-/* The kernel stops and starts each event when the thread leaves the processor and comes back: where
- * it does that often, one event must do, without the function that each time off it began in. */
-static void fit_switches(struct lc_thread *t, struct lc_sampler *s) {
-    uint32_t stack_bytes = s->fast.stack_bytes;
-    uint64_t bytes = s->fast.bytes;
-    if (!lc_switch_rate_changed(&s->switches))
-        return;
-    close_all(s);
-    if (!s->switches.high)
-        open_others(s, stack_bytes);
-    reopen(t, s, least_period(t, s), stack_bytes, bytes);
-}
-
-static void adapt(struct lc_thread *t, struct lc_sampler *s) {
-    if (by_timer && !lc_timer_ring_ours()) { /* the program wants the signal for itself */
-        give_up(t, s);
-        return;
-    }
-    fit_budget(t);
-    uint64_t period = s->period_ns, bytes = s->fast.bytes, least = least_period(t, s);
-    uint32_t stack_bytes = s->fast.stack_bytes;
-    bool other_ring = fit_ring(s, least, &period, &bytes), other_stack = fit_stack(s, &stack_bytes);
-    if (!other_ring && !other_stack && s->n_samples < SAME_PERIOD) {
-        fit_switches(t, s);
-        return;
-    }
-    lc_perf_ring_close(&s->fast);
-    if (other_stack && !s->switches.high) {
-        close_all(s);
-        open_others(s, stack_bytes);
-    }
-    reopen(t, s, period, stack_bytes, bytes);
-}
-
-static void end(struct lc_thread *t) {
-    struct lc_sampler *s = t->sampler;
-    bool forked = *t->sample_head == NULL;
-    none(t);
-    t->sampler = NULL;
-    if (s == NULL || forked)
-        return;
-    close_all(s);
-    free(s->rows.rows);
-    free(s->addresses.rows);
-    free(s);
-}
-
-/* No memory of the ring is there any more. */
-static void forked_child(struct lc_thread *t) {
-    none(t);
-    t->sampler = NULL;
-}
-
-static void thread_new(struct lc_call *call) {
-    begin(call->thread);
-}
-
-static void thread_end(struct lc_call *call) {
-    end(call->thread);
-}
-
-const struct lc_part lc_samples_part = {.start = start,
-                                        .thread_make = make,
-                                        .thread_new = thread_new,
-                                        .thread_end = thread_end,
-                                        .thread_leaves = end,
-                                        .thread_takes_over = begin,
-                                        .fork = forked_child};
-
-/* ---- what fell into the time since the last event */
-
-static struct place *place_of(struct lc_sampler *s, uint32_t node) {
+static struct lc_sample_place *place_of(struct lc_sampler *s, uint32_t node) {
     for (uint32_t i = 0; i < s->n_places; i++)
         if (s->places[i].node == node)
             return &s->places[i];
-    if (s->n_places == PLACES)
+    if (s->n_places == LC_SAMPLE_PLACES)
         return &s->places[0]; /* the exact node itself */
-    s->places[s->n_places] = (struct place){.node = node};
+    s->places[s->n_places] = (struct lc_sample_place){.node = node};
     return &s->places[s->n_places++];
 }
 
@@ -408,7 +86,7 @@ static void take_sample(struct lc_thread *t, struct lc_sampler *s, uint32_t at, 
                         uint32_t generator) {
     uint64_t address;
     uint32_t node = node_of(t, s, at, &s->record, &address);
-    struct place *p = place_of(s, node);
+    struct lc_sample_place *p = place_of(s, node);
     if (p->node == node && address != 0)
         add_address(t, s, node, address, weight);
     record(s, p->node, s->record.time_ns, generator);
@@ -458,7 +136,7 @@ static uint32_t where_off(struct lc_thread *t, struct lc_sampler *s, uint32_t at
 }
 
 static void add_off(struct lc_sampler *s, uint32_t node, uint64_t ns) {
-    struct place *p = place_of(s, node);
+    struct lc_sample_place *p = place_of(s, node);
     p->count++;
     p->off_ns += ns;
 }
@@ -482,7 +160,7 @@ static void take_switch(struct lc_thread *t, struct lc_sampler *s, uint32_t at) 
 /* Timers tell of time off the processor at their ticks, wherever it began; that since the last one
  * must be asked for. */
 static void begin_of_look(struct lc_thread *t, struct lc_sampler *s) {
-    if (!by_timer)
+    if (!lc_sampling.by_timer)
         return;
     uint64_t now = lc_monotonic_raw_ns();
     s->since_ns = now - (uint64_t)((double)(lc_ticks() - t->last_ticks) * lc_timer.ns_per_tick);
@@ -494,7 +172,7 @@ static void begin_of_look(struct lc_thread *t, struct lc_sampler *s) {
 /* Timers do not tell what it was for: counters of the kernel do, of the time since they were looked
  * at last. */
 static void divide_off(struct lc_sampler *s, uint32_t at) {
-    struct place *off = place_of(s, lc_sample_special(at, LC_RAW_OFF_CPU));
+    struct lc_sample_place *off = place_of(s, lc_sample_special(at, LC_RAW_OFF_CPU));
     struct lc_off_cpu_parts parts;
     lc_off_cpu_look(&s->off, off->off_ns, &parts);
     uint64_t core_ns = parts.core_ns, rest_ns = off->off_ns - core_ns;
@@ -512,7 +190,7 @@ static void end_of_look(struct lc_sampler *s, uint32_t at) {
     uint64_t away = lc_timer_ring_away_ns(&s->fast);
     if (away > 0)
         add_off(s, lc_sample_special(at, LC_RAW_OFF_CPU), away);
-    if (by_timer)
+    if (lc_sampling.by_timer)
         divide_off(s, at);
 }
 
@@ -539,7 +217,7 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
         }
     }
     lc_perf_ring_done(&s->fast, head);
-    t->sample_seen = head;
+    t->sample_seen = lc_samples_seen(t, head);
     if (s->slow.page != NULL && s->full) {
         head = head_of(&s->slow);
         while (lc_perf_ring_next(&s->slow, head, &s->record))
@@ -557,7 +235,7 @@ static void book(struct lc_thread *t, struct lc_sampler *s) {
     for (uint32_t i = 0; i < s->n_places; i++)
         units += s->places[i].units;
     for (uint32_t i = 0; i < s->n_places; i++) {
-        const struct place *p = &s->places[i];
+        const struct lc_sample_place *p = &s->places[i];
         struct lc_state_row *row =
             p->count != 0 ? lc_sample_row(t, &s->rows, LC_RAW_CLASS_SAMPLES, p->node, 0) : NULL;
         if (row == NULL)
@@ -599,7 +277,7 @@ static void tell_clocks(struct lc_sampler *s, const struct lc_call *call, uint64
     uint32_t drawn = s->self, largest = 0;
     share_out(s, (double)gap * ns_per_tick);
     for (uint32_t i = s->n_places; i-- > 0;) { /* [0] is the exact node itself */
-        const struct place *p = &s->places[i];
+        const struct lc_sample_place *p = &s->places[i];
         uint32_t node = i == 0 ? s->self : p->node;
         uint64_t ticks = (uint64_t)(p->share_ns / ns_per_tick);
         if (left >= 0 && left < p->share_ns)
@@ -617,8 +295,24 @@ static void tell_clocks(struct lc_sampler *s, const struct lc_call *call, uint64
 static bool has_no_ring(struct lc_thread *t) {
     if (lc_likely(*t->sample_head != NULL))
         return false;
-    forked_child(t);
+    lc_sampler_forked(t);
     return true;
+}
+
+/* Are there samples, beside counters? */
+static bool has_new(const struct lc_thread *t) {
+    const uint64_t *head = *t->sample_head;
+    return t->sampler != NULL &&
+           lc_samples_seen(t, __atomic_load_n(head, __ATOMIC_ACQUIRE)) != t->sample_seen;
+}
+
+static void drop(struct lc_thread *t);
+
+static void count(struct lc_thread *t, uint32_t node, bool clocks) {
+    uint64_t counts[LC_COUNTERS];
+    lc_counting_book(t, node, 0, counts);
+    if (clocks)
+        lc_clocks_counted(t, counts);
 }
 
 LC_COLD void lc_samples_gap(struct lc_call *call) {
@@ -626,9 +320,14 @@ LC_COLD void lc_samples_gap(struct lc_call *call) {
     if (has_no_ring(t))
         return;
     uint32_t at = call->entry->gap_node[0];
-    if (at == 0 || at == LC_NONE || call->entry == t->off_entry || t->last == t->off_entry ||
-        (call->mode & LC_MODE_ON) == 0) {
-        lc_samples_drop(t);
+    bool off = at == LC_NONE || call->entry == t->off_entry || t->last == t->off_entry ||
+               (call->mode & LC_MODE_ON) == 0;
+    if (t->counting != NULL)
+        count(t, off ? 0 : at, !off && (call->mode & LC_MODE_CLOCKS) != 0);
+    if (off || at == 0 || !has_new(t)) {
+        drop(t);
+        if (t->counting != NULL)
+            lc_skip_own_work(call);
         return;
     }
     begin_recording(t, t->sampler, call->mode, call->begin);
@@ -636,25 +335,29 @@ LC_COLD void lc_samples_gap(struct lc_call *call) {
     book(t, t->sampler);
     if (call->mode & LC_MODE_CLOCKS)
         tell_clocks(t->sampler, call, t->last_ticks);
-    adapt(t, t->sampler);
+    lc_sampler_adapt(t, t->sampler);
     uint64_t begin = call->begin;
     lc_skip_own_work(call);
     t->counts.sampling_ticks += call->begin - begin;
+    if (t->counting != NULL)
+        lc_counting_skip(t);
 }
 
 /* false: nothing was found. */
 static bool look_at(struct lc_thread *t, uint32_t node) {
     if (has_no_ring(t))
         return false;
-    if (node == 0 || node == LC_NONE || !asked) {
-        lc_samples_drop(t);
+    if (t->counting != NULL)
+        count(t, node, true);
+    if (node == 0 || node == LC_NONE || !lc_sampling.asked || !has_new(t)) {
+        drop(t);
         return false;
     }
     uint64_t begin = lc_ticks();
     begin_recording(t, t->sampler, atomic_load_explicit(&t->mode, memory_order_relaxed), begin);
     collect(t, t->sampler, node);
     book(t, t->sampler);
-    adapt(t, t->sampler);
+    lc_sampler_adapt(t, t->sampler);
     uint64_t ticks = lc_ticks() - begin;
     t->counts.own_ticks += ticks;
     t->counts.sampling_ticks += ticks;
@@ -681,19 +384,33 @@ LC_COLD void lc_samples_split_at(struct lc_thread *t, uint32_t node, uint64_t si
     }
 }
 
-LC_COLD void lc_samples_drop(struct lc_thread *t) {
+static void drop(struct lc_thread *t) {
     if (has_no_ring(t))
         return;
     struct lc_sampler *s = t->sampler;
     uint64_t head = __atomic_load_n(*t->sample_head, __ATOMIC_ACQUIRE);
-    t->sample_seen = head;
-    if (s == NULL)
+    t->sample_seen = lc_samples_seen(t, head);
+    if (s == NULL || head == s->fast.at)
         return;
     lc_perf_ring_done(&s->fast, head);
     done(&s->slow);
     done(&s->leaving);
-    if (by_timer)
+    if (lc_sampling.by_timer)
         lc_off_cpu_look(&s->off, 0, NULL);
     s->out_ns = 0;
-    fit_switches(t, s);
+    lc_sampler_fit_switches(t, s);
+}
+
+LC_COLD void lc_samples_left(const struct lc_call *call) {
+    struct lc_thread *t = call->thread;
+    if (t->counting != NULL)
+        lc_counting_book(t, (call->mode & LC_MODE_ON) != 0 ? call->entry->path->node : 0,
+                         call->bytes_sent, NULL);
+    drop(t);
+}
+
+LC_COLD void lc_samples_drop(struct lc_thread *t) {
+    if (t->counting != NULL)
+        lc_counting_skip(t);
+    drop(t);
 }

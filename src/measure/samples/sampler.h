@@ -6,7 +6,9 @@
  * what the thread did, not by clocks. An event without new samples costs a load and a compare.
  *
  * A second ring at a low rate serves where the time between two events is so long that the first
- * one is full. */
+ * one is full.
+ *
+ * Where counters are read (counting.h) each event is as one with new samples. */
 #ifndef LC_MEASURE_SAMPLES_SAMPLER_H
 #define LC_MEASURE_SAMPLES_SAMPLER_H
 
@@ -37,7 +39,9 @@ void lc_samples_at(struct lc_thread *t, uint32_t node);
  * called in order for each, with the end of its part and its node. */
 void lc_samples_split_at(struct lc_thread *t, uint32_t node, uint64_t since, uint64_t until,
                          void (*split)(void *context, uint64_t end, uint32_t node), void *context);
-/* Those inside of an MPI call, or in the OpenMP runtime: of no interest. */
+/* Those inside of an MPI call that ends: of no interest; its counters are. */
+void lc_samples_left(const struct lc_call *call);
+/* Those in the OpenMP runtime: of no interest. */
 void lc_samples_drop(struct lc_thread *t);
 
 #endif

@@ -15,6 +15,8 @@
 #include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
 #include "measure/core/thread.h"
+#include "measure/samples/counting.h"
+#include "measure/wrappers/communicators.h"
 #include "measure/wrappers/special.h"
 #include "measure/clocks/clocks_hooks.h"
 
@@ -59,6 +61,7 @@ static inline void lc_coll_begin(struct lc_call *call, struct lc_coll *coll,
         coll->id = lc_request_id(call->thread);
     if (lc_likely(coll->comm != NULL)) {
         call->flags |= coll->comm->row_flags; /* shortest times: compared in groups of one size */
+        lc_counting_sent(call, coll->bytes_sent);
         lc_hook_coll_begin(call, coll);
     }
 }

@@ -17,6 +17,7 @@
 #include "measure/hot/hot.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/thread.h"
+#include "measure/samples/counting.h"
 
 /* Calls that MPI refused and operations that failed: what was begun for them is taken back. A
  * receive whose message was longer than its buffer (class MPI_ERR_TRUNCATE) has got its message
@@ -79,6 +80,7 @@ static inline void lc_msg_out(struct lc_call *call, struct lc_msg *msg, uint64_t
     msg->bytes = count * lc_type_bytes(call->thread, type);
     call->bytes_sent += msg->bytes;
     call->class_bytes = msg->bytes;
+    lc_counting_sent(call, msg->bytes);
     lc_hook_send(call, msg);
 }
 

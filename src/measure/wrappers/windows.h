@@ -12,7 +12,9 @@
 #include "measure/core/core.h"
 #include "measure/hot/hot.h"
 #include "measure/core/thread.h"
+#include "measure/samples/counting.h"
 #include "measure/trace/trace_hooks.h"
+#include "measure/trace/trace_rma.h"
 
 static inline void lc_rma_begin(struct lc_call *call, enum lc_rma_kind kind, MPI_Win win,
                                 int target, uint64_t count, MPI_Datatype type, uint64_t back_count,
@@ -26,6 +28,7 @@ static inline void lc_rma_begin(struct lc_call *call, enum lc_rma_kind kind, MPI
     call->bytes_sent = kind == LC_RMA_GET ? 0 : bytes;
     call->bytes_rcvd = kind == LC_RMA_GET ? bytes : back;
     call->class_bytes = bytes > back ? bytes : back;
+    lc_counting_sent(call, call->bytes_sent);
 }
 
 static inline void lc_win_sync_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win,

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """What samples cost LAMMPS (melt, Open MPI): bare runs, measured ones without and with samples in turn.
 
-usage: samples_cost.py BUILD_DIR [--ranks 2] [--rounds 7] [--steps 2000] [--rate 500]
+usage: samples_cost.py BUILD_DIR [--ranks 2] [--rounds 9] [--most 30] [--steps 2000] [--rate 500]
+
+More rounds than --rounds are run, up to --most, until it is known to half a point what samples add: half of the 95 % interval of the median of the differences
+of both runs of a round.
 
 Printed, median with smallest and largest of the rounds: the program's run time and how much longer it is than the bare one of the same round;
 processor time of the parent (`latecomer run`) while the program ran, in percent of a core per rank; ns per measured MPI call and the time that reading
@@ -9,6 +12,7 @@ samples took, as the result states them.
 """
 import argparse
 import json
+import math
 import os
 import shutil
 import statistics
@@ -65,11 +69,25 @@ def spread(values, unit, digits=2):
     return f"{statistics.median(values):.{digits}f} {unit} ({min(values):.{digits}f} to {max(values):.{digits}f})"
 
 
+def resolution(values):
+    """Half of the 95 % interval of the median, from order statistics: whatever the distribution; infinite below 6 values."""
+    values, n, k, tail = sorted(values), len(values), 0, 0.5 ** len(values)
+    while tail <= 0.025:
+        k += 1
+        tail += math.comb(n, k) * 0.5 ** n
+    return (values[n - k] - values[k - 1]) / 2 if k > 0 else math.inf
+
+
+def differences(rows):
+    return [b[1] - a[1] for a, b in zip(rows["without samples"], rows["with samples"])]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--most", type=int, default=30)
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--rate", default="500")
     args = parser.parse_args()
@@ -78,7 +96,9 @@ def main():
     rows = {kind: [] for kind in kinds}
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "result")
-        for number in range(args.rounds):
+        for number in range(max(args.rounds, args.most)):
+            if number >= args.rounds and resolution(differences(rows)) <= 0.5:
+                break
             bare, _ = run(args, [], latecomer, scratch)
             for kind in sorted(kinds, reverse=number % 2 == 1):
                 shutil.rmtree(out, ignore_errors=True)
@@ -88,15 +108,16 @@ def main():
                 meta = json.loads(shown)["meta"]
                 rows[kind].append((seconds, 100 * (seconds / bare - 1), 100 * parent / seconds / args.ranks, meta["overhead"]["call_ns"],
                                    100 * meta["overhead"].get("sampling_s", 0) / meta["wall_time_s"] / args.ranks))
-    print(f"LAMMPS, {args.ranks} ranks, {args.steps} steps, {args.rounds} rounds")
+    difference = differences(rows)
+    print(f"LAMMPS, {args.ranks} ranks, {args.steps} steps, {len(difference)} rounds")
     for kind, runs in rows.items():
         seconds, longer, parent, call_ns, reading = zip(*runs)
         print(f"{kind}: run time {spread(seconds, 's')}, {spread(longer, '%')} longer than bare; parent {spread(parent, '% of a core per rank')}; "
               f"{spread(call_ns, 'ns', 1)} per call; reading samples {spread(reading, '% of the run time')}")
-    difference = [b[1] - a[1] for a, b in zip(rows["without samples"], rows["with samples"])]
     calls = [b[3] - a[3] for a, b in zip(*rows.values())]
-    print(f"samples: {spread(difference, 'points')} of dilation, {spread(calls, 'ns', 1)} per call")
+    print(f"samples: {spread(difference, 'points')} of dilation, the median to {resolution(difference):.2f}; {spread(calls, 'ns', 1)} per call")
     figure("dilation", statistics.median(difference), "%")
+    figure("resolution", resolution(difference), "%")
     figure("call", statistics.median(calls), "ns")
 
 

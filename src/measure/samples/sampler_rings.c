@@ -1,0 +1,280 @@
+#include "measure/samples/sampler_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "base/hash.h"
+#include "base/timer.h"
+#include "base/what_if_spec.h"
+#include "format/omp_construct.h"
+#include "measure/core/core.h"
+#include "measure/callpath/budget.h"
+#include "measure/core/core_parts.h"
+#include "measure/samples/timer_ring.h"
+
+enum {
+    SLOWER = 64,          /* the second ring: that many fewer samples */
+    RING_LEAST = 1 << 16, /* what the kernel grants is limited, per user */
+    RING_FIRST = 1 << 18, /* some 100 samples with the smallest copy of the stack */
+    RING_MOST = 1 << 20,  /* where the time between two events needs it */
+    SLOW_BYTES = 1 << 15,
+    LEAVING_BYTES = 1 << 15,
+    STACK_FIRST = 1 << 11, /* of the stack, in each sample; at most LC_PERF_STACK */
+    PERIODS_MOST = 32,     /* the rate may fall to this part of what was asked for */
+    PERIODS_SWITCHING = 8, /* and does to this one where the thread leaves the processor often */
+    ENOUGH = 8,            /* samples before the copy is made larger */
+    SAME_PERIOD = 24,      /* samples with one period, then it is another one */
+    OFTEN = 16,            /* the ring was full, and seldom */
+    SELDOM = -64,
+    THREADS = 256 /* most that are sampled at all: starting it takes some 50 us each */
+};
+
+static const uint64_t zero; /* what threads without samples look at */
+static const uint64_t *const nothing = &zero;
+/* The heads of rings, [THREADS]: a child of fork finds NULL, as the kernel gives it no ring. NULL:
+ * there is no such memory, nothing is sampled. */
+static const uint64_t **heads;
+static _Atomic uint32_t n_started;
+struct lc_sampling lc_sampling;
+
+static bool scenarios_name_functions(void) {
+    const char *at = lc_option("LATECOMER_WHAT_IF");
+    struct lc_what_if_term term;
+    unsigned scenario = 0;
+    bool found = true;
+    while (at != NULL && lc_what_if_next(&at, &scenario, &term, &found) == LC_OK && found)
+        if (term.part == LC_WHAT_IF_CODE && !lc_omp_is_construct(term.name))
+            return true;
+    return false;
+}
+
+static void start(struct lc_stub *stub) {
+    (void)stub;
+    const char *text = lc_option("LATECOMER_SAMPLE");
+    lc_counting_init();
+    lc_sampling.asked = (text != NULL && *text != '\0') || scenarios_name_functions();
+    struct lc_sample_choice choice;
+    if (!lc_sample_choose(text, &choice) || choice.rate <= 0 ||
+        lc_core.callpath == LC_CALLPATH_NONE)
+        return;
+    size_t bytes = THREADS * sizeof *heads;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || madvise(memory, bytes, MADV_WIPEONFORK) != 0)
+        return;
+    if (choice.timer && !lc_timer_ring_init())
+        return;
+    heads = memory;
+    lc_sampling.by_timer = choice.timer;
+    lc_core.sample_period_ns = lc_perf_period_ns(choice.rate);
+}
+
+/* A filter of the program's own may kill it for a system call that it does not expect. */
+static bool filters_calls(void) {
+    enum { FILTER = 2 };
+    return prctl(PR_GET_SECCOMP) == FILTER && lc_option("LATECOMER_SAMPLE_FILTERED") == NULL;
+}
+
+static void none(struct lc_thread *t) {
+    t->sample_head = &nothing;
+    t->sample_seen = lc_samples_seen(t, 0);
+}
+
+/* As large as the kernel grants: what the processes of a user may have is limited. */
+static bool open_fast(struct lc_sampler *s, uint64_t period, uint32_t stack_bytes, uint64_t bytes) {
+    const struct lc_perf_wanted wanted = {.period_ns = lc_perf_jittered(period, s->n_opened++),
+                                          .stack_bytes = stack_bytes,
+                                          .switches = true,
+                                          .timer = lc_sampling.by_timer};
+    int error = EPERM;
+    s->period_ns = period;
+    s->n_samples = 0;
+    for (; error == EPERM && bytes >= RING_LEAST; bytes /= 2)
+        error = lc_perf_ring_open(&s->fast, &wanted, bytes);
+    if (error != 0)
+        return false;
+    heads[s->number] = lc_perf_ring_head(&s->fast);
+    return true;
+}
+
+/* Without them long times lose their end, and time off the processor its function. */
+static void open_others(struct lc_sampler *s, uint32_t stack_bytes) {
+    const struct lc_perf_wanted slow = {.period_ns = lc_core.sample_period_ns * SLOWER,
+                                        .stack_bytes = stack_bytes,
+                                        .timer = lc_sampling.by_timer};
+    const struct lc_perf_wanted leaving = {.stack_bytes = stack_bytes};
+    lc_perf_ring_open(&s->slow, &slow, SLOW_BYTES);
+    if (!lc_sampling.by_timer)
+        lc_perf_ring_open(&s->leaving, &leaving, LEAVING_BYTES);
+}
+
+static void close_all(struct lc_sampler *s) {
+    lc_perf_ring_close(&s->fast);
+    lc_perf_ring_close(&s->slow);
+    lc_perf_ring_close(&s->leaving);
+}
+
+static enum lc_err make(struct lc_thread *t) {
+    none(t);
+    return LC_OK;
+}
+
+static void begin(struct lc_thread *t) {
+    lc_counting_begin(t);
+    none(t);
+    if (lc_core.sample_period_ns == 0 || filters_calls())
+        return;
+    uint32_t number = atomic_fetch_add_explicit(&n_started, 1, memory_order_relaxed);
+    uint32_t stack_bytes = lc_perf_copies_stack() ? STACK_FIRST : 0;
+    if (number >= THREADS || (number > 0 && !lc_sampling.asked && lc_core.openmp))
+        return;
+    struct lc_sampler *s = calloc(1, sizeof *s);
+    if (s != NULL)
+        s->number = number;
+    if (s == NULL || !open_fast(s, lc_core.sample_period_ns, stack_bytes, RING_FIRST)) {
+        free(s);
+        return;
+    }
+    open_others(s, stack_bytes);
+    s->asked_bytes = RING_FIRST;
+    s->random = lc_hash_key(lc_ticks()) | 1;
+    t->sampler = s;
+    t->sample_head = &heads[number];
+}
+
+static uint64_t least_period(const struct lc_thread *t, const struct lc_sampler *s) {
+    uint64_t periods = s->switches.high ? PERIODS_SWITCHING : 1;
+    return lc_core.sample_period_ns * (periods > t->samples_rarer ? periods : t->samples_rarer);
+}
+
+static void fit_budget(struct lc_thread *t) {
+    uint32_t rarer = t->samples_rarer == 0 ? 1 : t->samples_rarer;
+    if (rarer < PERIODS_MOST && lc_budget_samples_rarer(t))
+        t->samples_rarer = rarer * 2;
+}
+
+/* Where the time between two events is so long that its samples have no room, the ring grows; then
+ * there are enough with fewer. */
+static bool fit_ring(struct lc_sampler *s, uint64_t least, uint64_t *period, uint64_t *bytes) {
+    if (*period < least) {
+        *period = least;
+        return true;
+    }
+    s->how_often += s->full ? 4 : -1;
+    if (s->full && *bytes < RING_MOST && s->fast.bytes == s->asked_bytes) {
+        *bytes *= 2;
+        return true;
+    }
+    if (s->how_often < OFTEN && s->how_often > SELDOM)
+        return false;
+    uint64_t other = s->how_often > 0 ? *period * 2 : *period / 2;
+    s->how_often = 0;
+    if (other < least || other > lc_core.sample_period_ns * PERIODS_MOST)
+        return false;
+    *period = other;
+    return true;
+}
+
+/* Where functions have large frames, the copies of the stack must be larger. */
+static bool fit_stack(struct lc_sampler *s, uint32_t *stack_bytes) {
+    if (s->looked < ENOUGH)
+        return false;
+    bool larger = s->cut * 16 > s->looked && *stack_bytes < LC_PERF_STACK;
+    s->looked = s->cut = 0;
+    if (larger)
+        *stack_bytes *= 2;
+    return larger;
+}
+
+static void give_up(struct lc_thread *t, struct lc_sampler *s) {
+    close_all(s);
+    none(t);
+    t->sampler = NULL;
+    free(s->rows.rows);
+    free(s->addresses.rows);
+    free(s);
+}
+
+static void reopen(struct lc_thread *t, struct lc_sampler *s, uint64_t period, uint32_t stack_bytes,
+                   uint64_t bytes) {
+    s->asked_bytes = bytes;
+    if (!open_fast(s, period, stack_bytes, bytes)) {
+        give_up(t, s);
+        return;
+    }
+    s->out_ns = 0;
+    t->sample_seen = lc_samples_seen(t, 0);
+}
+
+/* The kernel stops and starts each event when the thread leaves the processor and comes back: where
+ * it does that often, one event must do, without the function that each time off it began in. */
+void lc_sampler_fit_switches(struct lc_thread *t, struct lc_sampler *s) {
+    uint32_t stack_bytes = s->fast.stack_bytes;
+    uint64_t bytes = s->fast.bytes;
+    if (!lc_switch_rate_changed(&s->switches))
+        return;
+    close_all(s);
+    if (!s->switches.high)
+        open_others(s, stack_bytes);
+    reopen(t, s, least_period(t, s), stack_bytes, bytes);
+}
+
+void lc_sampler_adapt(struct lc_thread *t, struct lc_sampler *s) {
+    if (lc_sampling.by_timer &&
+        !lc_timer_ring_ours()) { /* the program wants the signal for itself */
+        give_up(t, s);
+        return;
+    }
+    fit_budget(t);
+    uint64_t period = s->period_ns, bytes = s->fast.bytes, least = least_period(t, s);
+    uint32_t stack_bytes = s->fast.stack_bytes;
+    bool other_ring = fit_ring(s, least, &period, &bytes), other_stack = fit_stack(s, &stack_bytes);
+    if (!other_ring && !other_stack && s->n_samples < SAME_PERIOD) {
+        lc_sampler_fit_switches(t, s);
+        return;
+    }
+    lc_perf_ring_close(&s->fast);
+    if (other_stack && !s->switches.high) {
+        close_all(s);
+        open_others(s, stack_bytes);
+    }
+    reopen(t, s, period, stack_bytes, bytes);
+}
+
+static void end(struct lc_thread *t) {
+    struct lc_sampler *s = t->sampler;
+    bool forked = *t->sample_head == NULL;
+    lc_counting_end(t);
+    none(t);
+    t->sampler = NULL;
+    if (s == NULL || forked)
+        return;
+    close_all(s);
+    free(s->rows.rows);
+    free(s->addresses.rows);
+    free(s);
+}
+
+void lc_sampler_forked(struct lc_thread *t) {
+    t->counting = NULL;
+    none(t);
+    t->sampler = NULL;
+}
+
+static void thread_new(struct lc_call *call) {
+    begin(call->thread);
+}
+
+static void thread_end(struct lc_call *call) {
+    end(call->thread);
+}
+
+const struct lc_part lc_samples_part = {.start = start,
+                                        .thread_make = make,
+                                        .thread_new = thread_new,
+                                        .thread_end = thread_end,
+                                        .thread_leaves = end,
+                                        .thread_takes_over = begin,
+                                        .fork = lc_sampler_forked};
