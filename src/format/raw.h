@@ -42,6 +42,7 @@ enum lc_raw_kind {
     /* An executable, below the root: name = its id (base/program_names.h). Everything of the
      * processes that run it hangs below it; not shown where a run has one program only. */
     LC_RAW_PROGRAM,
+    LC_RAW_SAMPLED_SCRIPT, /* found by samples, as SAMPLED: a function as SCRIPT */
     LC_RAW_KINDS
 };
 
@@ -63,6 +64,11 @@ static inline bool lc_raw_is_off_cpu(uint64_t what) { /* all of it was measured,
 }
 const char *lc_raw_sampled_name(uint64_t what); /* as in results: "(off CPU)" */
 
+/* Nodes that samples have found, below one that is exact. */
+static inline bool lc_raw_is_sampled(uint32_t kind) {
+    return kind == LC_RAW_SAMPLED || kind == LC_RAW_SAMPLED_SCRIPT;
+}
+
 /* Nodes whose `ref` is a module. */
 static inline bool lc_raw_is_code(uint32_t kind) {
     return kind == LC_RAW_FRAME || kind == LC_RAW_SAMPLED;
@@ -71,7 +77,7 @@ static inline bool lc_raw_is_code(uint32_t kind) {
 /* Nodes whose `ref` is a name. */
 static inline bool lc_raw_is_named(uint32_t kind) {
     return kind == LC_RAW_MPI || kind == LC_RAW_REGION || kind == LC_RAW_SCRIPT ||
-           kind == LC_RAW_PROGRAM;
+           kind == LC_RAW_SAMPLED_SCRIPT || kind == LC_RAW_PROGRAM;
 }
 
 struct lc_raw_module {

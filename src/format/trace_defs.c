@@ -312,8 +312,8 @@ static enum lc_err add_node(struct lc_trace_defs *d, struct lc_lookup *table,
         .kind = raw.kind, .flags = raw.flags, .name = "", .module = "", .build_id = ""};
     if (raw.kind == LC_RAW_ROOT)
         return LC_OK;
-    node->sampled = raw.kind == LC_RAW_SAMPLED;
-    if (node->sampled && !root && raw.ref == LC_NONE && raw.offset == LC_RAW_SELF) {
+    node->sampled = lc_raw_is_sampled(raw.kind);
+    if (raw.kind == LC_RAW_SAMPLED && !root && raw.ref == LC_NONE && raw.offset == LC_RAW_SELF) {
         *node = d->nodes[raw.parent]; /* samples there are those of the node around it */
         return LC_OK;
     }
@@ -327,7 +327,7 @@ static enum lc_err add_node(struct lc_trace_defs *d, struct lc_lookup *table,
         r.name = t->names[raw.ref];
     } else if (raw.kind == LC_RAW_CUT) {
         r.name = "...";
-    } else if (node->sampled && raw.ref == LC_NONE) {
+    } else if (raw.kind == LC_RAW_SAMPLED && raw.ref == LC_NONE) {
         r.name = lc_raw_sampled_name(raw.offset);
     } else {
         return damaged("the call tree");
@@ -346,7 +346,7 @@ static enum lc_err add_tree(struct lc_trace_defs *d, const struct tree_source *t
     for (size_t i = d->n_nodes; i-- > 0;) { /* parents come before their children */
         struct lc_state_node raw;
         memcpy(&raw, &t->nodes[i], sizeof(raw));
-        if (raw.kind == LC_RAW_SAMPLED)
+        if (lc_raw_is_sampled(raw.kind))
             d->nodes[i].holds_samples = true;
         if (raw.parent != LC_NONE && d->nodes[i].holds_samples)
             d->nodes[raw.parent].holds_samples = true;

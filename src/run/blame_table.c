@@ -216,7 +216,7 @@ static enum lc_err add_waited(const struct lc_blame_table *table, struct blame *
 
 static bool is_sampled_row(const struct lc_raw *defs, const struct blame *row) {
     return row->late_cnode != LC_NONE && row->spread > 0 && row->late_node < defs->n_nodes &&
-           defs->nodes[row->late_node].kind == LC_RAW_SAMPLED;
+           lc_raw_is_sampled(defs->nodes[row->late_node].kind);
 }
 
 /* Waits for the time of one exact node went to what samples found there: each row of it is a share

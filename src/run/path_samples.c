@@ -21,7 +21,7 @@ enum lc_err lc_path_pieces(const struct lc_raw *defs, const struct lc_raw_value 
     for (size_t i = 0; i < n_values; i++) {
         const struct lc_raw_value *value = values[i];
         const struct lc_raw_node *node = &defs->nodes[value->node];
-        if (node->kind == LC_RAW_SAMPLED && value->value > 0 &&
+        if (lc_raw_is_sampled(node->kind) && value->value > 0 &&
             strcmp(defs->names[value->metric], "critical_path_useful") == 0)
             (*pieces)[(*n)++] = (struct lc_path_piece){.exact = lc_sampled_exact(defs, value->node),
                                                        .location = value->location,

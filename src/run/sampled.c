@@ -11,7 +11,7 @@ enum { LEAST_GAPS = 10 };       /* as many alike tell how much a part differs be
 enum { LEAST_OFF_PERCENT = 1 }; /* of a node's time: less of it off the processor is not shown */
 
 uint32_t lc_sampled_exact(const struct lc_raw *defs, uint32_t node) {
-    while (node != 0 && defs->nodes[node].kind == LC_RAW_SAMPLED)
+    while (node != 0 && lc_raw_is_sampled(defs->nodes[node].kind))
         node = defs->nodes[node].parent;
     return node;
 }

@@ -137,6 +137,8 @@ static enum lc_err region_of(struct builder *b, const struct lc_raw_node *node, 
         return region_named(b, b->raw->names[node->ref], "user", "function", id);
     case LC_RAW_SCRIPT:
         return region_named(b, b->raw->names[node->ref], "compiler", "function", id);
+    case LC_RAW_SAMPLED_SCRIPT:
+        return region_named(b, b->raw->names[node->ref], LC_MODEL_SAMPLED, "function", id);
     case LC_RAW_SAMPLED:
         if (node->ref != LC_NONE)
             return region_of_frame(b, node, id);
@@ -214,7 +216,7 @@ static enum lc_err make_drafts(struct builder *b) {
             ((node->flags & (LC_RAW_NODE_MAIN | LC_RAW_NODE_START)) != 0 || region == main_region);
         parent = top ? b->root_draft[node->parent] : b->draft_of[node->parent];
         LC_TRY(child_draft(b, parent, region, &b->draft_of[i]));
-        if (node->kind == LC_RAW_SAMPLED) {
+        if (lc_raw_is_sampled(node->kind)) {
             b->drafts[b->draft_of[i]].sampled = true;
             b->drafts[b->draft_of[i]].samples += b->samples != NULL ? b->samples[i] : 0;
         }
@@ -277,7 +279,7 @@ static enum lc_err join_small(struct builder *b) {
 
 static bool any_sampled(const struct lc_raw *raw) {
     for (size_t i = 0; i < raw->n_nodes; i++)
-        if (raw->nodes[i].kind == LC_RAW_SAMPLED)
+        if (lc_raw_is_sampled(raw->nodes[i].kind))
             return true;
     return false;
 }

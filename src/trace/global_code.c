@@ -65,7 +65,8 @@ static void write_regions(struct lc_global *g) {
             continue;
         }
         bool mpi = r.kind == LC_RAW_MPI, user = r.kind == LC_RAW_REGION;
-        bool script = r.kind == LC_RAW_SCRIPT, sampled = r.kind == LC_RAW_SAMPLED;
+        bool sampled = lc_raw_is_sampled(r.kind);
+        bool script = r.kind == LC_RAW_SCRIPT || r.kind == LC_RAW_SAMPLED_SCRIPT;
         if (user && lc_omp_is_construct(r.name)) {
             write_construct(g, i, r.name);
             continue;
@@ -78,8 +79,8 @@ static void write_regions(struct lc_global *g) {
                                  : OTF2_REGION_ROLE_ARTIFICIAL,
                         mpi       ? OTF2_PARADIGM_MPI
                         : user    ? OTF2_PARADIGM_USER
-                        : script  ? OTF2_PARADIGM_COMPILER
                         : sampled ? OTF2_PARADIGM_SAMPLING
+                        : script  ? OTF2_PARADIGM_COMPILER
                                   : OTF2_PARADIGM_MEASUREMENT_SYSTEM,
                         r.flags & LC_TRACE_PHASE ? OTF2_REGION_FLAG_PHASE : OTF2_REGION_FLAG_NONE,
                         mpi ? lc_global_string(g, "MPI") : OTF2_UNDEFINED_STRING, 0, 0));

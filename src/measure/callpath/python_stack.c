@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "measure/unwind/modules.h"
@@ -15,18 +18,19 @@ enum {
     CONTEXTS_MOST = 16384, /* of a thread; then all are forgotten: their numbers never return */
     TABLE_FIRST = 256,
     NAME_BYTES = 512,
-    TYPE_BASIC_SIZE = 32 /* of PyTypeObject: tp_basicsize */
+    TYPE_BASIC_SIZE = 32, /* of PyTypeObject: tp_basicsize */
+    NOTE_BYTES = 80,      /* of a frame, that notes read */
+    CODE_BYTES = 144,     /* of a code object, that tell which function it is */
+    OBJECT_TYPE = 8,      /* of any object: its type */
+    TEXT_BYTES = 40,      /* of a text: what its length and its form are */
+    KNOWN = 64            /* functions that notes were about, by a hash of their code */
 };
 
 /* A Python frame: where it is, what it runs. */
 struct python_frame {
     uint64_t address, code, instruction;
     uint64_t same; /* differs where another function's code has come to lie at `code` */
-    uint64_t kind; /* KIND_* */
-};
-enum {
-    KIND_OUTERMOST = 1, /* of those that one C function runs */
-    KIND_NO_FUNCTION = 2
+    uint64_t kind; /* enum lc_python_kind */
 };
 
 struct context {
@@ -35,7 +39,13 @@ struct context {
     struct python_frame frames[];
 };
 
+struct known_code {
+    uint64_t code, same;
+    uint32_t region;
+};
+
 struct lc_python {
+    struct known_code known[KNOWN];
     struct context **table; /* open addressing */
     uint32_t mask, n_contexts;
     struct context *last; /* context of the last look, NULL: it is not kept */
@@ -50,6 +60,8 @@ static struct {
     char unknown[16];
     void *(*thread_state)(void); /* PyGILState_GetThisThreadState: needs no lock */
     uint64_t evaluate;           /* the C function that runs frames */
+    uint64_t code_type;
+    bool notable; /* what a note needs lies where it is read */
     struct lc_python_layout layout;
 } python;
 
@@ -61,12 +73,18 @@ static void find_python(void) {
     const char *code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
     python.thread_state = (void *(*)(void))dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
     python.evaluate = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
+    python.code_type = (uint64_t)(uintptr_t)code_type;
     size_t code_bytes = 0;
     if (code_type != NULL)
         memcpy(&code_bytes, code_type + TYPE_BASIC_SIZE, sizeof code_bytes);
     python.known =
         code_type != NULL && python.thread_state != NULL && python.evaluate != 0 &&
         lc_python_layout_of(text, code_bytes, dlsym(RTLD_DEFAULT, "_PyRuntime"), &python.layout);
+    const struct lc_python_layout *l = &python.layout;
+    python.notable = python.known && l->previous + 8 <= NOTE_BYTES && l->code + 8 <= NOTE_BYTES &&
+                     l->instruction + 8 <= NOTE_BYTES && l->flag < NOTE_BYTES &&
+                     l->file + 8 <= CODE_BYTES && l->name + 8 <= CODE_BYTES &&
+                     l->first_line + 4 <= CODE_BYTES;
     if (!python.known) {
         size_t length = strcspn(text, " ");
         length = length < sizeof python.unknown ? length : sizeof python.unknown - 1;
@@ -124,7 +142,7 @@ static inline NOT_SANITIZED struct python_frame frame_at(uint64_t frame) {
     const struct lc_python_layout *l = &python.layout;
     uint8_t flag = *(const uint8_t *)(uintptr_t)(frame + l->flag);
     if (!l->flag_is_entry && flag == 3)
-        return (struct python_frame){.address = frame, .kind = KIND_NO_FUNCTION};
+        return (struct python_frame){.address = frame, .kind = LC_PYTHON_NO_FUNCTION};
     uint64_t code = word_at(frame + l->code);
     uint32_t line = *(const uint32_t *)(uintptr_t)(code + l->first_line);
     return (struct python_frame){
@@ -132,7 +150,7 @@ static inline NOT_SANITIZED struct python_frame frame_at(uint64_t frame) {
         .code = code,
         .instruction = word_at(frame + l->instruction),
         .same = word_at(code + l->name) ^ (uint64_t)line << 48,
-        .kind = l->flag_is_entry && flag != 0 ? KIND_OUTERMOST : 0,
+        .kind = l->flag_is_entry && flag != 0 ? LC_PYTHON_OUTERMOST : 0,
     };
 }
 
@@ -234,6 +252,81 @@ uint32_t lc_python_context(struct lc_thread *t) {
     return new_context(t, hash, t->ctx);
 }
 
+/* --- notes of what ran when a sample was taken */
+
+/* Memory that may be gone. */
+static bool copy_from(uint64_t address, void *to, size_t bytes) {
+    struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
+    return syscall(SYS_process_vm_readv, getpid(), &here, 1ul, &there, 1ul, 0ul) == (long)bytes;
+}
+
+static uint64_t word_in(const unsigned char *bytes, uint16_t offset) {
+    uint64_t word;
+    memcpy(&word, bytes + offset, sizeof word);
+    return word;
+}
+
+uint64_t lc_python_evaluate(void) {
+    return python.known ? python.evaluate : 0;
+}
+
+/* Where the interpreter is about to go into a function, the innermost frame may be no frame yet. */
+uint32_t lc_python_note(uint64_t *words, uint32_t most) {
+    const struct lc_python_layout *l = &python.layout;
+    const void *state =
+        lc_self != NULL && lc_self->python != NULL && python.notable ? python.thread_state() : NULL;
+    uint64_t frame = state != NULL ? lc_python_innermost(l, state) : 0;
+    uint32_t n = 0;
+    unsigned char bytes[NOTE_BYTES];
+    for (; n < most && frame != 0 && copy_from(frame, bytes, sizeof bytes); n++) {
+        uint8_t flag = bytes[l->flag];
+        uint64_t kind = l->flag_is_entry ? (flag != 0 ? LC_PYTHON_OUTERMOST : 0)
+                        : flag == 3      ? LC_PYTHON_NO_FUNCTION
+                                         : 0;
+        words[2 * n] = (word_in(bytes, l->code) & ~(uint64_t)LC_PYTHON_KINDS) | kind;
+        words[2 * n + 1] = word_in(bytes, l->instruction);
+        frame = word_in(bytes, l->previous);
+    }
+    return n;
+}
+
+/* Begin and end of a text can be read: it was freed neither. */
+static bool is_text(uint64_t text) {
+    enum { LENGTH = 16, LONGEST = 1 << 16 };
+    unsigned char bytes[TEXT_BYTES];
+    char last[4];
+    if (text == 0 || !copy_from(text, bytes, sizeof bytes))
+        return false;
+    uint64_t length = word_in(bytes, LENGTH);
+    return length <= LONGEST && copy_from(text + python.layout.wide + 4 * length, last, 4);
+}
+
+static uint32_t name_of(uint64_t code, const unsigned char *head) {
+    const struct lc_python_layout *l = &python.layout;
+    char name[NAME_BYTES];
+    if (!is_text(word_in(head, l->file)) || !is_text(word_in(head, l->name)) ||
+        !lc_python_name(l, code, name, sizeof name))
+        return LC_NONE;
+    return lc_region_by_name(name);
+}
+
+uint32_t lc_python_noted(struct lc_thread *t, uint64_t code) {
+    const struct lc_python_layout *l = &python.layout;
+    unsigned char head[CODE_BYTES];
+    uint64_t kind = code & LC_PYTHON_KINDS;
+    code &= ~(uint64_t)LC_PYTHON_KINDS;
+    if (t->python == NULL || kind == LC_PYTHON_NO_FUNCTION || code == 0 ||
+        !copy_from(code, head, sizeof head) || word_in(head, OBJECT_TYPE) != python.code_type)
+        return LC_NONE;
+    uint32_t line;
+    memcpy(&line, head + l->first_line, sizeof line);
+    uint64_t same = word_in(head, l->name) ^ (uint64_t)line << 48;
+    struct known_code *known = &t->python->known[lc_hash_key(code) >> 32 & (KNOWN - 1)];
+    if (known->code != code || known->same != same)
+        *known = (struct known_code){code, same, name_of(code, head)};
+    return known->region;
+}
+
 /* --- into the frames of C's stack */
 
 static uint32_t frames_of(const struct lc_python *p, const struct python_frame **frames) {
@@ -250,7 +343,7 @@ static bool take_function(const struct lc_python *p, uint32_t *i, bool *done,
         const struct python_frame *f = &frames[(*i)++];
         *done = f->kind != 0;
         char name[NAME_BYTES];
-        if (f->kind == KIND_NO_FUNCTION ||
+        if (f->kind == LC_PYTHON_NO_FUNCTION ||
             !lc_python_name(&python.layout, f->code, name, sizeof name))
             continue;
         uint32_t region = lc_region_by_name(name);

@@ -41,7 +41,7 @@ static void fill_sites(struct lc_state_wait *w) {
     uint64_t from = 0, to = 0;
     uint32_t node = w->node;
     pthread_mutex_lock(&lc_core.lock);
-    while (lc_state_nodes()[node].kind == LC_RAW_SAMPLED) /* the calls are those around it */
+    while (lc_raw_is_sampled(lc_state_nodes()[node].kind)) /* the calls are those around it */
         node = lc_state_nodes()[node].parent;
     if (lc_sites_most(node, &from, &to)) {
         w->sites[0] = from;
@@ -160,7 +160,7 @@ static void put_costs(const struct lc_blame *costs, const struct lc_blame_row *t
 
 /* For the standard error of what samples found. */
 static void book_spread(const struct lc_blame_row *row, uint32_t what, int i) {
-    if (lc_state_nodes()[row->late_node].kind == LC_RAW_SAMPLED)
+    if (lc_raw_is_sampled(lc_state_nodes()[row->late_node].kind))
         lc_clk_book_node(row->late_node, (uint64_t)sqrt(fmax(row->squares, 0)), what, (uint64_t)i,
                          0);
 }

@@ -204,7 +204,7 @@ static bool construct_is(const char *name, const char *wanted) {
 }
 
 static bool node_is(const struct lc_state_node *node, const struct lc_what_if_term *term) {
-    if (node->kind == LC_RAW_SCRIPT)
+    if (node->kind == LC_RAW_SCRIPT || node->kind == LC_RAW_SAMPLED_SCRIPT)
         return script_is(lc_state_name_of(node->ref), term->name);
     if (node->kind == LC_RAW_REGION)
         return strcmp(lc_state_name_of(node->ref), term->name) == 0 ||

@@ -9,7 +9,8 @@
 
 #include "measure/samples/timer_ring.h"
 
-enum { MOST_BYTES = 512 }; /* of a record that is of use, without a copy of the stack */
+/* of a record that is of use, without a copy of the stack, and of what Python ran */
+enum { MOST_BYTES = 512 + 8 + 16 * LC_PERF_PYTHON };
 
 int lc_perf_ring_open(struct lc_perf_ring *ring, const struct lc_perf_wanted *wanted,
                       uint64_t bytes) {
@@ -118,6 +119,14 @@ static void read_sample(struct words *w, struct lc_perf_record *record) {
         read_chain(w, record);
     if (w->ring->stack_bytes > 0)
         read_stack(w, record);
+    record->n_python = record->n_noted;
+}
+
+static void read_python(struct words *w, struct lc_perf_record *record) {
+    uint64_t n = (w->end - w->at) / (2 * sizeof(uint64_t));
+    record->n_noted = n < LC_PERF_PYTHON ? (uint32_t)n : LC_PERF_PYTHON;
+    for (uint32_t i = 0; i < 2 * record->n_noted; i++)
+        record->python[i] = take_word(w);
 }
 
 bool lc_perf_ring_next(struct lc_perf_ring *ring, uint64_t head, struct lc_perf_record *record) {
@@ -134,7 +143,11 @@ bool lc_perf_ring_next(struct lc_perf_ring *ring, uint64_t head, struct lc_perf_
     record->kind = LC_PERF_OTHER;
     record->time_ns = record->n = 0;
     record->in_kernel = false;
-    record->stack_bytes = 0;
+    record->stack_bytes = record->n_python = 0;
+    if (header.type == LC_PERF_PYTHON_TYPE) {
+        read_python(&w, record);
+        return true;
+    }
     if (header.type == PERF_RECORD_SAMPLE) {
         read_sample(&w, record);
         record->in_kernel =
@@ -151,5 +164,6 @@ bool lc_perf_ring_next(struct lc_perf_ring *ring, uint64_t head, struct lc_perf_
         record->n = take_word(&w);
         record->kind = LC_PERF_LOST;
     }
+    record->n_noted = 0;
     return true;
 }

@@ -26,7 +26,13 @@ struct lc_perf_ring {
     struct lc_ring_timer *timer; /* what writes to it (timer_ring.h); NULL: the kernel */
 };
 
-enum { LC_PERF_STACK = 1 << 13 };
+enum {
+    LC_PERF_STACK = 1 << 13,
+    LC_PERF_PYTHON = 32, /* frames of Python at most */
+    /* Type of a record before that of a sample: what lc_python_note (callpath/python_stack.h) gave.
+     * The kernel's types are small. */
+    LC_PERF_PYTHON_TYPE = 1 << 16
+};
 
 enum lc_perf_kind {
     LC_PERF_SAMPLE,
@@ -47,6 +53,8 @@ struct lc_perf_record {
     uint64_t registers[LC_PERF_REGISTERS]; /* enum lc_perf_register, where there is a copy */
     uint32_t stack_bytes;                  /* copied, from the stack pointer outwards; 0: none */
     uint64_t stack[LC_PERF_STACK / sizeof(uint64_t)];
+    uint32_t n_python, n_noted; /* frames of a sample, and of the one that comes */
+    uint64_t python[2 * LC_PERF_PYTHON];
 };
 
 /* The calling thread is sampled from now on, by the kernel or, where that is wanted, by a timer

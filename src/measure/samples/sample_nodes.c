@@ -2,12 +2,16 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/none.h"
 #include "format/omp_construct.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
+#include "measure/callpath/draft.h"
 #include "measure/callpath/entries.h"
+#include "measure/callpath/python_stack.h"
+#include "measure/callpath/region_names.h"
 #include "measure/unwind/modules.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/stack_copy.h"
@@ -36,9 +40,13 @@ static struct lc_activation_of_sample look_up(struct lc_thread *t, uint64_t ip, 
 
 /* What the exact node says of the stack around it. */
 struct around {
-    const struct lc_state_node *function, *caller; /* innermost; NULL: not known */
+    const struct lc_state_node *function, *caller; /* innermost, of any kind; NULL: not known */
     bool in_openmp;                                /* inside of a construct of `function` */
 };
+
+static bool is_function(const struct lc_state_node *node) {
+    return node->kind == LC_RAW_FRAME || node->kind == LC_RAW_SCRIPT;
+}
 
 static struct around look_around(uint32_t at) {
     const struct lc_state_node *nodes = lc_state_nodes();
@@ -47,9 +55,9 @@ static struct around look_around(uint32_t at) {
         const struct lc_state_node *node = &nodes[at];
         if (node->kind == LC_RAW_REGION && a.function == NULL)
             a.in_openmp = a.in_openmp || lc_omp_is_construct(lc_state_name_of(node->ref));
-        else if (node->kind == LC_RAW_FRAME && a.function == NULL)
+        else if (is_function(node) && a.function == NULL)
             a.function = node;
-        else if (node->kind == LC_RAW_FRAME) {
+        else if (is_function(node)) {
             a.caller = node;
             break;
         } else if (node->kind != LC_RAW_REGION) {
@@ -60,7 +68,10 @@ static struct around look_around(uint32_t at) {
 }
 
 static bool is(const struct lc_activation_of_sample *a, const struct lc_state_node *node) {
-    return node != NULL && a->module == node->ref && a->offset == node->offset;
+    if (node == NULL || (a->script != 0) != (node->kind == LC_RAW_SCRIPT))
+        return false;
+    return a->script != 0 ? a->script == node->ref + 1
+                          : a->module == node->ref && a->offset == node->offset;
 }
 
 /* How many of the activations are inside of the exact node; -1: that is not known. */
@@ -71,7 +82,9 @@ static int count_inside(const struct lc_activation_of_sample *a, int n,
         if (around->in_openmp && a[i].module != LC_NONE &&
             lc_omp_is_runtime(lc_state_path_of(a[i].module)))
             return i;
-        bool outermost = i + 1 == n || around->caller == NULL || is(&a[i + 1], around->caller);
+        /* C functions around those of Python are not looked at */
+        bool outermost = i + 1 == n || around->caller == NULL || is(&a[i + 1], around->caller) ||
+                         (a[i].script != 0 && around->caller->kind == LC_RAW_FRAME);
         if (is(&a[i], around->function) && outermost)
             inside = i; /* of a recursion the outermost: the rest made no call */
         if (!a[i].linked)
@@ -81,7 +94,9 @@ static int count_inside(const struct lc_activation_of_sample *a, int n,
 }
 
 static uint32_t child(uint32_t at, const struct lc_activation_of_sample *a) {
-    uint32_t node = lc_state_child(at, LC_RAW_SAMPLED, a->module, 0, a->offset, a->site);
+    uint32_t node = a->script != 0
+                        ? lc_state_child(at, LC_RAW_SAMPLED_SCRIPT, a->script - 1, 0, 0, 0)
+                        : lc_state_child(at, LC_RAW_SAMPLED, a->module, 0, a->offset, a->site);
     if (node == LC_NONE)
         return at;
     lc_clocks_path(node);
@@ -127,14 +142,49 @@ static int activations(struct lc_thread *t, const uint64_t *addresses, uint32_t 
     return found;
 }
 
+/* The functions of Python in place of the interpreter's own C functions: with each C function that
+ * runs frames those that it runs; at the end what is left, where the copy of the stack is too small
+ * to tell. */
+static int put_python(const struct lc_perf_record *sample, struct lc_sample_scratch *scratch,
+                      int n) {
+    struct lc_activation_of_sample *a = scratch->activations;
+    uint64_t evaluate = lc_python_evaluate();
+    const struct lc_module *m = lc_module_find(evaluate);
+    uint32_t next = 0;
+    int found = 0;
+    memcpy(scratch->machine, a, (size_t)n * sizeof *a);
+    for (int i = 0; i <= n; i++) {
+        bool left = i == n, own = !left && m != NULL && scratch->machine[i].module == m->id;
+        if (left)
+            scratch->python_left = next < sample->n_python;
+        bool more = left || (own && scratch->machine[i].offset == evaluate - m->bias);
+        if (!left && !own && found < LC_SAMPLE_CHAIN)
+            a[found++] = scratch->machine[i];
+        while (more && next < sample->n_python && found < LC_SAMPLE_CHAIN) {
+            bool outermost = (sample->python[2 * next] & LC_PYTHON_KINDS) != 0;
+            if (scratch->scripts[next] != 0)
+                a[found++] = (struct lc_activation_of_sample){.module = LC_NONE,
+                                                              .script = scratch->scripts[next]};
+            next++;
+            more = left || !outermost;
+        }
+    }
+    for (int i = 0; i < found; i++)
+        a[i].linked = i + 1 < found;
+    return found;
+}
+
 /* How many of the activations of a sample are inside of the exact node; -1: not known, only the
  * first one is. `known`: callers, of the copy of the stack. */
 static int find_inside(struct lc_thread *t, const struct lc_perf_record *sample, uint32_t known,
                        const struct around *around, struct lc_sample_scratch *scratch, int *n) {
     struct lc_activation_of_sample *a = scratch->activations;
     *n = activations(t, scratch->addresses, known, true, a);
+    if (sample->n_python > 0)
+        *n = put_python(sample, scratch, *n);
     int inside = *n > 0 ? count_inside(a, *n, around) : -1;
-    if (inside < 0) { /* the kernel followed frame pointers, as far as there were any */
+    if (inside < 0 &&
+        sample->n_python == 0) { /* the kernel followed frame pointers, as far as there were any */
         *n = activations(t, sample->addresses, (uint32_t)sample->n, false, a);
         inside = *n > 0 ? count_inside(a, *n, around) : -1;
     }
@@ -157,6 +207,19 @@ static bool in_module(uint32_t node, uint32_t module) {
     return node != LC_NONE && lc_raw_is_code(nodes[node].kind) && nodes[node].ref == module;
 }
 
+/* How many of the activations are inside of the innermost function of Python that the node is in;
+ * -1: that is none of them. The node may be in a function of an extension that has returned. */
+static int below_script(uint32_t at, const struct lc_activation_of_sample *a, int n) {
+    const struct lc_state_node *nodes = lc_state_nodes();
+    int below = -1;
+    while (at != 0 && at != LC_NONE && nodes[at].kind != LC_RAW_SCRIPT)
+        at = nodes[at].parent;
+    for (int i = 0; at != 0 && at != LC_NONE && i < n; i++)
+        if (is(&a[i], &nodes[at]))
+            below = i;
+    return below < DEEPEST ? below : DEEPEST;
+}
+
 /* With lc_core.lock held. */
 static uint32_t node_of(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
                         uint32_t known, struct lc_sample_scratch *scratch, bool *cut,
@@ -169,12 +232,15 @@ static uint32_t node_of(struct lc_thread *t, uint32_t at, const struct lc_perf_r
         *cut = false;
         return at;
     }
+    if (sample->n_python == 0 && around.caller != NULL && around.caller->kind == LC_RAW_SCRIPT)
+        around.caller = NULL; /* the stack does not tell of it */
     int inside = find_inside(t, sample, known, &around, scratch, &n);
-    *cut = *cut && inside < 0;
+    *cut = *cut && (inside < 0 || (sample->n_python > 0 && scratch->python_left));
     if (n == 0 || is_in_mpi(a, inside < 0 ? n : inside))
         return at; /* of the program no function but the exact one */
     if (inside < 0 || inside > DEEPEST) {
-        inside = is(&a[0], around.function) ? 0 : 1;
+        int below = inside < 0 ? below_script(at, a, n) : DEEPEST;
+        inside = below > 0 ? below : is(&a[0], around.function) ? 0 : 1;
         if (inside > 0)
             node = special(node, LC_RAW_CALLERS);
     }
@@ -196,6 +262,10 @@ uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_r
     *address = 0;
     if (d != NULL) /* the long part, by tables of the thread's own */
         known = lc_stack_copy_walk(&d->walk, sample, scratch->addresses, LC_SAMPLE_CHAIN, cut);
+    for (uint32_t i = 0; i < sample->n_python; i++) {
+        uint32_t region = lc_python_noted(t, sample->python[2 * i]);
+        scratch->scripts[i] = region != LC_NONE ? lc_region_get(region).name + 1 : 0;
+    }
     pthread_mutex_lock(&lc_core.lock);
     uint32_t node = node_of(t, at, sample, known, scratch, cut, address);
     pthread_mutex_unlock(&lc_core.lock);

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "measure/samples/perf_ring.h"
 #include "measure/unwind/modules.h"
 
-struct lc_perf_record;
 struct lc_thread;
 
 enum { LC_SAMPLE_CHAIN = 128 }; /* functions of a sample in all */
@@ -24,12 +24,16 @@ struct lc_activation_of_sample {
     uint64_t offset; /* begin of the function, ELF address */
     uint64_t site;   /* where it was, ELF address */
     bool linked;     /* the next one on the stack has certainly called it */
+    uint32_t script; /* number of its name + 1, of a function of Python; 0: of the machine */
 };
 
 /* Memory of a thread to work in. */
 struct lc_sample_scratch {
     uint64_t addresses[LC_SAMPLE_CHAIN];
     struct lc_activation_of_sample activations[LC_SAMPLE_CHAIN];
+    struct lc_activation_of_sample machine[LC_SAMPLE_CHAIN]; /* of these those of C's stack */
+    uint32_t scripts[LC_PERF_PYTHON];                        /* functions of Python that ran */
+    bool python_left; /* who runs the outermost of them is not in the copy of the stack */
 };
 
 /* The node of a sample in the time of node `at`: `at` itself where it was in the innermost function

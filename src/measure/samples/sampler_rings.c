@@ -12,6 +12,7 @@
 #include "format/omp_construct.h"
 #include "measure/core/core.h"
 #include "measure/callpath/budget.h"
+#include "measure/callpath/python_stack.h"
 #include "measure/core/core_parts.h"
 #include "measure/samples/timer_ring.h"
 
@@ -64,7 +65,7 @@ static void start(struct lc_stub *stub) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || madvise(memory, bytes, MADV_WIPEONFORK) != 0)
         return;
-    if (choice.timer && !lc_timer_ring_init())
+    if (choice.timer && !lc_timer_ring_init(lc_python_note))
         return;
     heads = memory;
     lc_sampling.by_timer = choice.timer;

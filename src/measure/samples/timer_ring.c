@@ -38,6 +38,7 @@ struct lc_ring_timer {
 
 static struct lc_ring_timer timers[TIMERS];
 static int number; /* of the signal; 0: none */
+static lc_python_notes *notes;
 
 /* ---- in the handler */
 
@@ -128,6 +129,21 @@ static void write_switches(struct lc_ring_timer *timer) {
     __atomic_store_n(&control->data_head, at, __ATOMIC_RELEASE);
 }
 
+/* What Python runs, where that is an interpreter's thread. */
+static void write_python(const struct lc_perf_ring *ring) {
+    uint64_t words[1 + 2 * LC_PERF_PYTHON];
+    struct perf_event_mmap_page *control = ring->page;
+    uint64_t head = control->data_head, at = head;
+    uint32_t n = notes != NULL ? notes(words + 1, LC_PERF_PYTHON) : 0;
+    struct perf_event_header header = {.type = LC_PERF_PYTHON_TYPE,
+                                       .size = (uint16_t)(8 * (1 + 2 * n))};
+    if (n == 0 || ring->bytes - (head - control->data_tail) < header.size)
+        return;
+    memcpy(&words[0], &header, sizeof header);
+    put_words(ring, &at, words, 1 + 2 * n);
+    __atomic_store_n(&control->data_head, at, __ATOMIC_RELEASE);
+}
+
 static void write_sample(const struct lc_perf_ring *ring, const void *context) {
     struct perf_event_mmap_page *control = ring->page;
     uint64_t head = control->data_head, at = head, registers[LC_PERF_REGISTERS];
@@ -173,6 +189,7 @@ static void on_tick(int signal, siginfo_t *info, void *context) {
     else if (timer->ring.page != NULL && pthread_equal(timer->owner, pthread_self())) {
         if (timer->switches)
             write_switches(timer);
+        write_python(&timer->ring);
         write_sample(&timer->ring, context);
     }
     errno = saved;
@@ -180,7 +197,8 @@ static void on_tick(int signal, siginfo_t *info, void *context) {
 
 /* ---- outside of it */
 
-bool lc_timer_ring_init(void) {
+bool lc_timer_ring_init(lc_python_notes *of_python) {
+    notes = of_python;
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK}, old;
     action.sa_sigaction = on_tick;
     sigfillset(&action.sa_mask);

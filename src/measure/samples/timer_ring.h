@@ -16,9 +16,12 @@
 
 #include "measure/samples/perf_ring.h"
 
-/* Takes the highest real-time signal that the program left alone; once per process. false: there is
- * none. */
-bool lc_timer_ring_init(void);
+/* What an interpreter runs in the calling thread (callpath/python_stack.h, lc_python_note). */
+typedef uint32_t lc_python_notes(uint64_t *words, uint32_t most);
+
+/* Takes the highest real-time signal that the program left alone; once per process. of_python: what
+ * the handler asks for what Python runs, NULL: nothing. false: there is no such signal. */
+bool lc_timer_ring_init(lc_python_notes *of_python);
 
 /* Is the signal still ours? The program may have given it a handler of its own since. */
 bool lc_timer_ring_ours(void);

@@ -248,7 +248,7 @@ static void timers_write_samples(void **state) {
     const struct sigaction taken = {.sa_handler = SIG_IGN};
     assert_int_equal(lc_perf_ring_open(&own, &by_timer, 1 << 18), EINVAL);
     sigaction(SIGRTMAX, &taken, NULL);
-    assert_true(lc_timer_ring_init());
+    assert_true(lc_timer_ring_init(NULL));
     assert_true(lc_timer_ring_ours());
     assert_int_equal(lc_perf_ring_open(&own, &by_timer, 1 << 18), 0);
     errno = 77;
