@@ -8,7 +8,6 @@
 #include "format/omp_construct.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
-#include "measure/callpath/draft.h"
 #include "measure/callpath/entries.h"
 #include "measure/callpath/python_stack.h"
 #include "measure/callpath/region_names.h"

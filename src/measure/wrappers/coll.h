@@ -16,7 +16,6 @@
 #include "measure/hot/hot.h"
 #include "measure/core/thread.h"
 #include "measure/samples/counting.h"
-#include "measure/wrappers/communicators.h"
 #include "measure/wrappers/special.h"
 #include "measure/clocks/clocks_hooks.h"
 

@@ -14,7 +14,6 @@
 #include "measure/core/thread.h"
 #include "measure/samples/counting.h"
 #include "measure/trace/trace_hooks.h"
-#include "measure/trace/trace_rma.h"
 
 static inline void lc_rma_begin(struct lc_call *call, enum lc_rma_kind kind, MPI_Win win,
                                 int target, uint64_t count, MPI_Datatype type, uint64_t back_count,
