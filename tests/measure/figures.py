@@ -244,10 +244,11 @@ def bench():
                      ("{python}", "{root}/tests/bench/overhead/synchronisation.py", "{build}", "--flavour", flavour), ("--launches", "1"), 12)
         yield Source(f"bench.plausible.{flavour}", "bench", 3, 0, 120,
                      tuple(Row(f"ranks_{n}", "times", at_most(10), f"{n} ranks: half of all operations, off a plain loop by") for n in (2, 3, 4, 8)))
-        yield Source(f"bench.equals.{flavour}", "bench", 1, 0, 4000,
+        yield Source(f"bench.equals.{flavour}", "bench", 1, 0, 2000,
                      (*(Row(name, "pairs", share(0.95), f"{what}: told to be the same")
                         for name, what in (("equal", "equals"), ("own", "equals, MPI's own"), ("own_one_launch", "equals, one launch each"),
-                                           ("own_64KiB", "equals, MPI's own, 64 KiB"))),
+                                           ("own_64KiB", "equals, MPI's own, 64 KiB"), ("ranked", "equals, MPI's own, not ranked by a sweep"),
+                                           ("ranked_64KiB", "equals, MPI's own, 64 KiB, not ranked by a sweep"))),
                       *(Row(name, "pairs", share(0.9), f"{what}: named")
                         for name, what in (("shifted", "5 % longer"), ("tail", "another tail"), ("modes", "a second mode")))))
 
