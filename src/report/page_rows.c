@@ -133,8 +133,8 @@ static unsigned low_bits(int16_t step) {
 static void find_quantiles(const struct packer *p, int16_t *quantiles) {
     uint32_t per_high[HIGHS] = {0}, per_low[LC_PAGE_QUANTILES][LOWS];
     int8_t slot[HIGHS]; /* in per_low; -1: no quantile there */
-    size_t unknown = 0, wanted[LC_PAGE_QUANTILES], before[LC_PAGE_QUANTILES];
-    uint32_t highs[LC_PAGE_QUANTILES];
+    size_t unknown = 0, wanted[LC_PAGE_QUANTILES], before[LC_PAGE_QUANTILES] = {0};
+    uint32_t highs[LC_PAGE_QUANTILES] = {0};
     int8_t n_slots = 0;
     for (size_t l = 0; l < p->n; l++)
         per_high[high_bits(p->steps[l])]++;

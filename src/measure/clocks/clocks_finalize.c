@@ -243,7 +243,7 @@ static void fill(struct row *rows, uint32_t room, double left[N_LEFT]) {
     leave_out(left, pairs->n_left_out, &pairs->left_out);
     for (uint32_t i = 0; i < pairs->n; i++) {
         const struct lc_pair_sums *sums = &pairs->rows[i].sums;
-        if (i < room)
+        if (rows != NULL && i < room)
             rows[i] =
                 (struct row){pairs->rows[i].rank, (double)sums->ticks * lc_clk.ns_per_tick * 1e-9,
                              (double)sums->messages, (double)sums->bytes};
@@ -260,7 +260,8 @@ static void put(const struct row *rows, uint32_t room, const double left[N_LEFT]
                                        .bytes = left[LEFT_BYTES]};
     size_t begin = lc_facts_begin(facts, LC_FACT_PAIRS, &fact, sizeof fact);
     for (size_t i = 0; i < (size_t)room * (size_t)lc_core.size; i++) {
-        const struct lc_fact_pair pair = {.from = (double)(i / room),
+        const size_t from = i / room;
+        const struct lc_fact_pair pair = {.from = (double)from,
                                           .to = rows[i].to,
                                           .waiting_s = rows[i].waiting_s,
                                           .messages = rows[i].messages,

@@ -61,8 +61,8 @@ struct lc_thread {
     /* samples/sampler.h: how far the kernel has written samples, and has been looked at */
     const uint64_t *const *sample_head;
     uint64_t sample_seen;
-    struct lc_sampler *sampler; /* NULL: it is not sampled */
-    uint64_t outer_ra;          /* where the wrapper that is in progress returns to */
+    struct lc_sampler *sampler;   /* NULL: it is not sampled */
+    uint64_t outer_ra;            /* where the wrapper that is in progress returns to */
     struct lc_counting *counting; /* NULL: its counters are not read; else samples look new */
     /* colder */
     uint64_t next_request;
