@@ -24,10 +24,9 @@ static void note(int signal_number) {
     told = signal_number;
 }
 
-static void
-wait_for_fate(void) /* outside MPI; bounded, so that nothing stays behind a failed test */
-{
-    for (int i = 0; i < 160 && !told; i++)
+/* Outside MPI; bounded, so that nothing stays behind a failed test. */
+static void wait_for_fate(int seconds) {
+    for (int i = 0; i < 20 * seconds && !told; i++)
         nap_ms(50);
     if (!told)
         say("nothing happened");
@@ -120,12 +119,12 @@ static int meet_fate(const char *fate) {
         raise(SIGKILL);
     if (strcmp(fate, "wait") ==
         0) { /* MPICH's ranks ignore SIGHUP: then it ends as if nothing had been */
-        wait_for_fate();
+        wait_for_fate(8);
         return end_program();
     }
     if (strcmp(fate, "finish_on_term") ==
         0) { /* a program that saves its work when the batch system warns it */
-        wait_for_fate();
+        wait_for_fate(100);
         say("told %d", (int)told);
         return end_program();
     }
