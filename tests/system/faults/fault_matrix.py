@@ -19,7 +19,7 @@ from pathlib import Path
 
 import fault_cases
 from fault_cases import NotPossible, RANKS, ROUNDS
-from launch import Workspace, calls_seen, kill_descendants, survivors  # found by fault_cases
+from launch import Workspace, calls_seen, kill_descendants, survivors, wait_for_survivors  # found by fault_cases
 from patience import patience  # noqa: E402
 
 BOUND_S = patience(5)  # more time to end than bare: what the parents may need on a busy machine
@@ -95,7 +95,7 @@ class Row:
             self.measured, end = self.run(space, measured_command, send, True, action)
             self.measured_statuses[self.measured.status] += 1
             self.measured_end = max(self.measured_end, end)
-            self.wait_for_survivors(space)
+            wait_for_survivors(space.root)
             if self.bare.status == 0 and self.measured.status == 0:
                 break
         if not set(self.measured_statuses) <= set(self.bare_statuses) | possible:
@@ -110,15 +110,9 @@ class Row:
             directory.rmdir()
 
     @staticmethod
-    def wait_for_survivors(space):
-        deadline = time.monotonic() + patience(5)
-        while survivors(space.root) and time.monotonic() < deadline:
-            time.sleep(0.05)
-
-    @classmethod
-    def end_survivors(cls, space):
+    def end_survivors(space):
         """Whether ranks outlive their launcher (those of MPICH 4.2.1 do when one has ended in a fatal error); then they end now."""
-        cls.wait_for_survivors(space)
+        wait_for_survivors(space.root)
         left = bool(survivors(space.root))
         kill_descendants(space.root)
         return left
@@ -133,7 +127,7 @@ class Row:
             self.problems.append(f"ended {self.measured_end - self.bare_end:.1f} s later than bare")
         if self.left_by_launcher:
             self.end_survivors(space)
-        self.wait_for_survivors(space)
+        wait_for_survivors(space.root)
         self.problems += [f"still running: {p}" for p in survivors(space.root)]
         self.problems += [f"left behind: {name}" for name in space.leftovers()]
         if len(self.measured.tool_lines()) > 6:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
-from launch import Workspace  # noqa: E402
+from launch import Workspace, wait_for_survivors  # noqa: E402
 from patience import patience  # noqa: E402
 
 
@@ -31,6 +31,7 @@ def main():
             with Workspace(args.flavour, args.latecomer) as space:
                 command = space.launcher(2) + space.tool() + [args.program, how, call, "first"]
                 done = space.run(command, timeout=patience(60))
+                wait_for_survivors(space.root)
                 try:
                     result = space.show("--metric", "time")
                     visits = space.show("--metric", "visits")

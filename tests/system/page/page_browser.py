@@ -10,7 +10,7 @@ import tarfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "cli"), os.path.join(HERE, "..", ".."), os.path.join(HERE, "..", "programs")]
-from launch import virtual_time  # noqa: E402
+from launch import virtual_time, wait_for_result  # noqa: E402
 from made import check, enter, make, output  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
@@ -36,6 +36,7 @@ def killed(flavour, directory):
     if flavour != "openmpi":
         program = ["sh", "-c", f"ulimit -t 1; exec {BUILD}/bin/latecomer-demo-{flavour}"]
     subprocess.run([*mpirun(flavour, 2), LATECOMER, "-q", "run", "-o", directory, "--", *program], capture_output=True, timeout=patience(100), stdin=subprocess.DEVNULL, check=False)
+    wait_for_result(directory)
     check(os.path.exists(f"{directory}/profile.cubex"), "the result of a killed run was saved")
 
 

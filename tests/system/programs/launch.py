@@ -180,6 +180,21 @@ def survivors(root):
     return found
 
 
+def wait_for_survivors(root):
+    """Until none is left, for a while. After a job that was killed a process may still work on its result: that of the parents which a launcher has killed
+    before they had saved it, as Open MPI's does after a second."""
+    deadline = time.monotonic() + patience(5)
+    while survivors(root) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def wait_for_result(directory):
+    """As wait_for_survivors, for the result of a job without a trace whose processes are not known."""
+    end = time.monotonic() + patience(20)
+    while os.path.exists(f"{directory}/.run.json") and time.monotonic() < end:
+        time.sleep(0.02)
+
+
 def calls_seen(result):
     """(rank, function) -> visits, from a result that holds the metric `visits`."""
     ranks = [location["rank"] for location in result["locations"]]

@@ -16,6 +16,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs"))
+from launch import wait_for_result  # noqa: E402
+
 LATECOMER, FLAVOUR, PROGRAM = sys.argv[1:4]
 KILLED = '"$@" & while [ ! -e started ]; do sleep 0.05; done; kill -9 $!; wait $!'
 FUNCTION = "main/smooth/MPI_Barrier"
@@ -65,6 +68,7 @@ class Case:
         self.seconds = time.monotonic() - begin
         self.asked, self.name = list(asked), name
         self.check("status", done.returncode == 0 or not ends_well, done)
+        wait_for_result(out)
         show = [LATECOMER, "show", out]
         self.result = json.loads(subprocess.run([*show, "--json"], text=True, capture_output=True, timeout=patience(60), check=True).stdout)
         self.text = " ".join(subprocess.run([*show, "--full"], text=True, capture_output=True, timeout=patience(60), check=True).stdout.split())

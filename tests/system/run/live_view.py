@@ -17,6 +17,9 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from patience import patience  # noqa: E402
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs"))
+from launch import wait_for_result  # noqa: E402
+
 LATECOMER = os.path.join(sys.argv[1], "bin/latecomer")
 PROGRAMS = {flavour: path for flavour, path in zip(("openmpi", "mpich"), sys.argv[2:4]) if path}
 LATE = 1
@@ -117,6 +120,7 @@ def main():
             finally:
                 os.killpg(process.pid, signal.SIGTERM)
                 process.wait(timeout=patience(30))
+                wait_for_result("result")
             test_end(flavour)
             print(f"{flavour}: as expected")
         done = top("nosuch")

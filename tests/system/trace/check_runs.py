@@ -78,6 +78,7 @@ def need(condition, text):
 
 def run(ws, ranks, program, *options, status=0, timeout=patience(200), **how):
     outcome = ws.finish(*begin(ws, ranks, program, *options, **how), timeout)
+    launch.wait_for_survivors(ws.root)
     need(status is None or outcome.status == status, f"{program}: status {outcome.status}: {outcome.err[-2000:]}")
     return outcome
 
