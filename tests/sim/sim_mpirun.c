@@ -324,7 +324,8 @@ static void bind_to_one(void) {
     sched_setaffinity(0, sizeof one, &one);
 }
 
-static void start(int rank, char **command) {
+/* all_there: a pipe that the launcher closes when it has noted the numbers of all processes. */
+static void start(int rank, char **command, const int all_there[2]) {
     struct sim_task *task = sim_task_new(rank, 0, VT_BEFORE_INIT_NS);
     pid_t launcher = getpid(), pid = fork();
     if (pid < 0)
@@ -338,8 +339,10 @@ static void start(int rank, char **command) {
         _exit(1);
     put("PMI_RANK", rank);
     put("MPI_LOCALRANKID", rank);
-    while (sim->holder < 0 && sim->switches == 0) /* the launcher has noted all numbers */
-        usleep(100);
+    char nothing;
+    close(all_there[1]);
+    while (read(all_there[0], &nothing, 1) < 0 && errno == EINTR) {
+    }
     execvp(command[0], command);
     fprintf(stderr, "sim-mpirun: %s: %s\n", command[0], strerror(errno));
     _exit(127);
@@ -469,9 +472,14 @@ int main(int argc, char **argv) {
     sim_segment_make(fd, &model);
     set_environment(fd);
     bind_to_one();
+    int all_there[2];
+    if (pipe2(all_there, O_CLOEXEC) != 0)
+        sim_fail("no pipe: %s", strerror(errno));
     for (int r = 0; r < model.ranks; r++)
-        start(r, command);
+        start(r, command, all_there);
     sim_start();
+    close(all_there[0]);
+    close(all_there[1]);
     int status = watch();
     if (tell_file != NULL)
         tell();
