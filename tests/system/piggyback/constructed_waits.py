@@ -269,7 +269,7 @@ class Judge:
         for (begin, end, calls), rest in zip(self.ranks, self.rests):
             inside = sum(min(c.end, end) - c.begin for c in calls if c.begin < end)
             useful.append((end - begin - inside - sum(c.skipped for c in calls)) * self.rate)
-            last = calls[-1] if calls[-1].begin < end else calls[-2]
+            last = calls[-1] if calls[-1].begin < end or calls[-1].end <= end else calls[-2]  # not MPI_Finalize, which begins at the end
             chains.append((self.clock_after(last) + end - last.end + self.more(rest)) * self.rate)
             self.inside.append(inside * self.rate)
         self.longest = chains.index(max(chains))
@@ -296,7 +296,7 @@ READS = 1e-8  # of the clock, 1 ns each: between two processes that compare cloc
 
 def near(found, what, is_value, wanted, tolerance):
     if abs(is_value - wanted) > tolerance:
-        found.append(f"{what}: {is_value:.6f} instead of {wanted:.6f}")
+        found.append(f"{what}: {is_value:.9f} instead of {wanted:.9f}")
 
 
 def check_judged(found, label, log, size, program, result, skew, pattern=""):
