@@ -150,7 +150,7 @@ def main():
     if "go-on" in sys.argv:
         tell(kept()[before:])
         with open(TOLD, "w", encoding="ascii") as file:
-            file.write(f"{before + PAIRS}\n")
+            file.write(f"{len(kept())}\n")
     pairs = kept()[-COUNTED:]
     wrong = [line for what, counts in counts_of(pairs).items() for line in judged(what, counts, len(pairs))]
     for line in wrong:
