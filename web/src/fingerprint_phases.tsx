@@ -50,9 +50,9 @@ export function phaseLines(f: Fingerprint): string[] {
   else if (typeof warmup?.raw_end === "number") lines.push(`No warm-up: the fall of the minimum at repetition ${warmup.raw_end} is no change of level.`);
   else lines.push("No warm-up.");
   const late = (f.benchmark as { late_first?: unknown } | undefined)?.late_first;
-  if (typeof late === "number" && late > 0) lines.push(`${count(late)} repetition${late === 1 ? "" : "s"} before the first that counts began late, warm-up or not (with --sync barrier all count).`);
+  if (typeof late === "number" && late > 0) lines.push(`${count(late)} repetition${late === 1 ? "" : "s"} before the first that counts began late: left out, though ${late === 1 ? "it" : "they"} may have been part of a warm-up (with --sync barrier all count).`);
   const points = f.change_points ?? [];
-  lines.push(points.length > 0 ? `The level changes at ${points.slice(0, 10).join(", ")}${points.length > 10 ? ", …" : ""}.` : "The level changes nowhere.");
+  lines.push(points.length > 0 ? `The level changes at repetition ${points.slice(0, 10).join(", ")}${points.length > 10 ? ", …" : ""}.` : "The level changes nowhere.");
   if (typeof patterns?.period === "number") lines.push(`A pattern comes again every ${count(patterns.period)} repetitions (autocorrelation ${(patterns.autocorrelation ?? 0).toFixed(2)}).`);
   else lines.push("No period is seen.");
   if (patterns && patterns.outliers > 0) {

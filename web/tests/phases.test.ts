@@ -13,11 +13,11 @@ test("phases and patterns in words", () => {
   expect(phaseLines(of({ benchmark: { late_first: 7 } }))[1]).toContain("7 repetitions before the first that counts began late");
   expect(phaseLines(of({ benchmark: { late_first: 0 } }))).toHaveLength(3);
   expect(phaseLines(of({ warmup: { end: 48, raw_end: 48, fall: 0.5 }, change_points: [48], patterns }))).toEqual([
-    "The warm-up ends at repetition 48 (the level falls by 50.0 %).", "The level changes at 48.", "A pattern comes again every 10 repetitions (autocorrelation 0.46).",
+    "The warm-up ends at repetition 48 (the level falls by 50.0 %).", "The level changes at repetition 48.", "A pattern comes again every 10 repetitions (autocorrelation 0.46).",
     "Outliers come together: 40 in 4 clusters (by chance about 36), 10 in the largest."]);
   const lines = phaseLines(of({ warmup: { end: null, raw_end: 7 }, change_points: Array.from({ length: 12 }, (_, i) => i), patterns: { ...patterns, period: null, outliers: 1, outlier_clusters: 1, largest_cluster: 1, clusters_by_chance: 0, clusters_p: 1 } }));
   expect(lines[0]).toContain("at repetition 7 is no change of level");
-  expect(lines[1]).toBe("The level changes at 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ….");
+  expect(lines[1]).toBe("The level changes at repetition 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ….");
   expect(lines[3]).toBe("Outliers: 1 in 1 cluster, 1 in the largest.");
 });
 
