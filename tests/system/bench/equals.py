@@ -7,10 +7,10 @@ A pair is six launches by `latecomer bench sweep`, three on each side: in each o
 MPI_Allreduce of several sizes: without and with the effects of the library, and MPI's own without it. Whether the sweep itself ranks equals is told, too. What
 became of each pair stands in SCRATCH_DIR/verdicts, a line each; launches are removed.
 
-go-on: so many pairs more than were told of, those of a call that was cut off among them; the last 200 are counted, tally lines tell of the new ones. alike: only equals, which takes half the time.
-judge: exit status 1 where more pairs of equals are told to differ than 5 % of them, but for what chance does once in 1,000 calls, or where more than a tenth is
-not comparable: launches that other work keeps from 30 repetitions without outliers. These are no alarms and count as no pairs; if there were many, the others
-would be those of the quiet moments only. Of each alarm the launches' medians are printed."""
+go-on: so many pairs more than were told of, those of a call that was cut off among them; the last 200 are counted, and tally lines tell of the new ones.
+alike: only equals, which takes half the time. judge: exit status 1 where more pairs of equals are told to differ than 5 % of them, but for what chance does once
+in 1,000 calls, or likewise where more than a tenth is not comparable: launches that other work keeps from 30 repetitions without outliers. These are no alarms
+and count as no pairs; if there were many, the others would be those of the quiet moments only. Of each alarm the launches' medians are printed."""
 import json
 import os
 import shutil
@@ -112,7 +112,7 @@ def judged(what, counts, pairs):
         return []
     count(what, right, compared, "pairs")
     wrong = []
-    if counts[NONE] > MOST_LEFT_OUT * pairs:
+    if counts[NONE] > most_allowed(pairs, MOST_LEFT_OUT):
         wrong.append(f"{what}: {counts[NONE]} of {pairs} pairs are not comparable: a machine as busy as that judges nothing")
     if what in EQUALS and compared - right > most_allowed(compared, LEVEL):
         wrong.append(f"{what}: {compared - right} of {compared} pairs of equals are told to differ, {most_allowed(compared, LEVEL)} are allowed")
