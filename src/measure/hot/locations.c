@@ -231,9 +231,13 @@ static void forget(struct lc_thread *t, uint32_t what) {
  * others now: by a frame outside of it, or where its return address was. */
 __attribute__((no_sanitize("address", "thread"))) static bool was_left(const struct lc_thread *t,
                                                                        uint64_t frame) {
+    bool overwritten = false;
+#if defined(__x86_64__)    /* elsewhere addresses on the stack may be signed */
     enum { NEAR = 65536 }; /* further away it may be another stack, which is gone */
-    return frame >= t->outer_frame ||
-           (t->outer_frame - frame < NEAR && ((const uint64_t *)t->outer_frame)[1] != t->outer_ra);
+    overwritten =
+        t->outer_frame - frame < NEAR && ((const uint64_t *)t->outer_frame)[1] != t->outer_ra;
+#endif
+    return frame >= t->outer_frame || overwritten;
 }
 
 LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {

@@ -84,25 +84,38 @@ static bool calls_are_filtered(void) {
     return prctl(PR_GET_SECCOMP) == FILTER;
 }
 
-/* A program that filters its system calls since MPI_Init may have forbidden one that MPI needs for
- * messages of more than a few KiB (process_vm_readv), and MPI may end it then, though its own
- * messages are small. So ours are left away, and the parents save what each rank has. */
-static void give_up_if_filtered(void) {
-    int since_init = !lc_core.filtered_before && calls_are_filtered(), any = 0;
+/* setuid, among others, closes the memory of a process to those without rights. */
+static bool closed_before; /* when MPI_Init ended */
+
+static bool memory_is_closed(void) {
+    return prctl(PR_GET_DUMPABLE) != 1 && geteuid() != 0;
+}
+
+/* A program that filters its system calls since MPI_Init, or has become another user, may have lost
+ * one that MPI needs for messages of more than a few KiB (process_vm_readv), and MPI may end it
+ * then, though its own messages are small. So ours are left away, and the parents save what each
+ * rank has. */
+static void give_up_if_restricted(void) {
+    enum { FILTERED = 1, CLOSED = 2 };
+    int since_init = (!lc_core.filtered_before && calls_are_filtered() ? FILTERED : 0) |
+                     (!closed_before && memory_is_closed() ? CLOSED : 0);
+    int any = 0;
     if (!lc_core.agreed || lc_core.size == 1 ||
-        lc_real.Allreduce(&since_init, &any, 1, MPI_INT, MPI_MAX, lc_core.comm) != MPI_SUCCESS ||
-        !any)
+        lc_real.Allreduce(&since_init, &any, 1, MPI_INT, MPI_BOR, lc_core.comm) != MPI_SUCCESS ||
+        any == 0)
         return;
     lc_core.agreed = false;
     if (lc_core.rank == 0)
-        lc_say_once("the program filters its system calls (seccomp): the critical path and what "
-                    "waits cost are left out");
+        lc_say_once("the program %s: the critical path and what waits cost are left out",
+                    any & FILTERED ? "filters its system calls (seccomp)"
+                                   : "has given up rights since MPI_Init");
 }
 
 void lc_job_begin(struct lc_call *call) {
     struct lc_state_header *h = lc_core.state;
     uint64_t begin_ns = lc_monotonic_raw_ns();
     lc_core.filtered_before = calls_are_filtered();
+    closed_before = memory_is_closed();
     lc_core.init_ticks = call->end;
     lc_real.Comm_rank(MPI_COMM_WORLD, &lc_core.rank);
     lc_real.Comm_size(MPI_COMM_WORLD, &lc_core.size);
@@ -166,7 +179,7 @@ int lc_wrap_init_thread(uint32_t fn, void *frame, void *ra, int *argc, char ***a
 void lc_job_end(struct lc_call *call) {
     struct lc_thread *t = call->thread;
     struct lc_state_header *h = lc_core.state;
-    give_up_if_filtered();
+    give_up_if_restricted();
     lc_parts_finalize(call);
     if (lc_core.agreed)
         lc_real.Barrier(lc_core.comm);

@@ -12,6 +12,7 @@
  *   changes     changes after MPI_Init what a process can change of itself: environment, directory,
  *               umask, limits, signals; starts others by vfork and posix_spawn, is stopped once
  *   filter      allows itself no more system calls that look at the machine (seccomp)
+ *   rights      becomes another user after MPI_Init
  *   comma       has chosen the locale of the environment, and says how it writes a half
  *   traps       is ended by what is no number: divisions by 0, overflows
  *   rounds      rounds upwards, and says at the end whether it still does
@@ -320,6 +321,8 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (word(argc, argv, "filter"))
         filter_calls();
+    if (word(argc, argv, "rights") && (setgid(65534) != 0 || setuid(65534) != 0))
+        perror("setuid");
     if (word(argc, argv, "changes"))
         change_everything();
     if (word(argc, argv, "lock")) {

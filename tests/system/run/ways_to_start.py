@@ -110,6 +110,7 @@ def rows_of_habits(ws):
         "it changes what it can of itself": ([program, "changes"], ()),
         "it changes what it can of itself, with a trace": ([program, "changes"], ("--trace",)),
         "it filters its system calls": ([program, "filter"], ()),
+        "it becomes another user": ([program, "rights"], ()),
         "it writes numbers with a comma": ([program, "comma"], (), ["env", f"LOCPATH={ws.root}", "LC_ALL=de_DE.UTF-8"]),
         "it writes numbers with a comma, with options": ([program, "comma"], ("--what-if=time_step=0.5", "--max-overhead=4.5%"),
                                                          ["env", f"LOCPATH={ws.root}", "LC_ALL=de_DE.UTF-8"]),
