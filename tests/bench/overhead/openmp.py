@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""What the tool adds to constructs of OpenMP: openmp.py LATECOMER PROGRAM [ROUNDS] [--instructions]. PROGRAM: overhead-openmp, or overhead-native (GCC's runtime).
+"""What the tool adds to constructs of OpenMP: openmp.py LATECOMER PROGRAM [ROUNDS], or openmp.py LATECOMER PROGRAM --instructions [CONSTRUCT..].
+PROGRAM: overhead-openmp, or overhead-native (GCC's runtime).
 
 Times (alone on the machine): ns bare; what an OMPT tool adds that does nothing (the least that the runtime's reports cost; not on GCC's runtime, which has no such tools),
 what the profile adds, and what a trace adds to the profile: figures of the medians. The ways take turns. --instructions: instead,
-instructions that the tool's library executes per construct, on both threads together, until the measurement ends, counted by callgrind: the same on any machine, loaded or not
-(but for threads that look again for a lock that is held)."""
+instructions per construct, on both threads together, until the measurement ends, counted by callgrind with a clock that does not depend on its speed: those of the tool's library, the
+same on any machine, loaded or not (but for threads that look again for a lock that is held), and beside them those of the runtime, bare, with the tool that does nothing, and
+measured (these waver: threads that wait look again)."""
+import collections
 import glob
 import os
 import shutil
@@ -19,7 +22,8 @@ from figure import figure  # noqa: E402
 COUNT = "--instructions" in sys.argv
 LATECOMER, PROGRAM, *REST = [word for word in sys.argv[1:] if word != "--instructions"]
 LATECOMER, PROGRAM = os.path.abspath(LATECOMER), os.path.abspath(PROGRAM)
-ROUNDS = int(REST[0]) if REST else 5
+ROUNDS = int(REST[0]) if REST and not COUNT else 5
+NAMES = REST if COUNT else []
 CONSTRUCTS = ("parallel", "barrier", "single", "critical", "task_one_producer", "task_all_produce", "taskwait", "dependence_chain")
 
 
@@ -58,40 +62,56 @@ def times(folder):
                 figure(name if way == "profile" else f"{name}.{way}", added, "ns")
 
 
-def own_instructions(path):
-    """Instructions of the tool's library itself in a file of callgrind's: lines of numbers, but for those behind calls=."""
-    names, inside, skip, total = {}, False, False, 0
-    with open(path) as lines:
+def instructions_of(path):
+    """Instructions per object itself in a file of callgrind's: lines of numbers, but for those behind calls=."""
+    names, inside, skip, sums = {}, None, False, collections.Counter()
+    with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
-            if line.startswith("ob="):
-                number, _, name = line[3:].strip().partition(" ")
-                names.setdefault(number, name)
-                inside = "liblatecomer-core" in names[number]
-            elif line.startswith("cob="):
-                number, _, name = line[4:].strip().partition(" ")
-                names.setdefault(number, name)
+            if line.startswith(("ob=", "cob=")):
+                number, _, name = line.split("=", 1)[1].strip().partition(" ")
+                names.setdefault(number, os.path.basename(name))
+                inside = number if line.startswith("ob=") else inside
             elif line.startswith("calls="):
                 skip = True
             elif line[:1] in "0123456789+-*" and line.strip():
-                total += int(line.split()[1]) if inside and not skip else 0
+                sums[names.get(inside, "")] += int(line.split()[1]) if not skip else 0
                 skip = False
-    return total
+    return sums
 
 
-def instructions(folder, name, samples):
-    """Of the measured process, before it gathers its result; and the constructs that ran."""
+def run_counted(folder, name, samples, way):
+    """Instructions of the library and of the program's runtime before the result is gathered; and the constructs that ran."""
     for old in glob.glob(f"{folder}/out.*"):
         os.remove(old)
-    ran = output(["valgrind", "-q", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/out.%p", "--dump-before=lc_parts_finalize", LATECOMER, "run", "-q",
-                  "-o", f"{folder}/{name}-{samples}", PROGRAM, name, str(samples)], OMP_WAIT_POLICY="passive")
-    return sum(own_instructions(path) for path in glob.glob(f"{folder}/out.*.1")), int(ran[0][1])
+    beside = os.path.dirname(PROGRAM)
+    words = ["valgrind", "-q", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/out.%p", "--dump-before=lc_parts_finalize"]
+    environment = {"OMP_WAIT_POLICY": "passive"}
+    if way == "profile":
+        words += [LATECOMER, "run", "-q", "-o", f"{folder}/{name}-{samples}"]
+        environment |= {"LATECOMER_CLOCK": "monotonic", "LD_PRELOAD": f"{beside}/libeven-clock.so"}
+    elif way == "empty":
+        environment["OMP_TOOL_LIBRARIES"] = f"{beside}/libempty-tool.so"
+    ran = output([*words, PROGRAM, name, str(samples)], **environment)
+    sums = collections.Counter()
+    for path in glob.glob(f"{folder}/out.*.1" if way == "profile" else f"{folder}/out.*"):
+        sums.update(instructions_of(path))
+    library = sum(n for of, n in sums.items() if of.startswith("liblatecomer"))
+    runtime = sum(n for of, n in sums.items() if of.startswith(("libomp.so", "libgomp.so")))
+    return library, runtime, int(ran[0][1])
+
+
+def counted(folder, name, way):
+    """Per construct, on all threads together."""
+    less, more = (run_counted(folder, name, samples, way) for samples in (1, 3))
+    return [(many - few) / (more[2] - less[2]) for few, many in zip(less[:2], more[:2])]
 
 
 def counts(folder):
-    print(f"{'construct':20} {'instructions':>12}")
-    for name in CONSTRUCTS:
-        (few, less), (many, more) = instructions(folder, name, 1), instructions(folder, name, 3)
-        print(f"{name:20} {(many - few) / (more - less):12.0f}")
+    ways = ["bare", "empty", "profile"] if not PROGRAM.endswith("-native") else ["bare", "profile"]
+    print(f"{'construct':20} {'library':>8}   runtime: " + "".join(f" {way:>8}" for way in ways))
+    for name in NAMES or CONSTRUCTS:
+        of = {way: counted(folder, name, way) for way in ways}
+        print(f"{name:20} {of['profile'][0]:8.0f}            " + "".join(f" {of[way][1]:8.0f}" for way in ways), flush=True)
 
 
 if not os.path.exists(PROGRAM):
