@@ -37,18 +37,22 @@ struct hold {
 };
 
 /* A lock of the program. LLVM's runtime reports a release after it, so the next holder may be
- * there first: it waits for the report, for some time. */
+ * there first: it waits for the report, for some time. Who holds it writes two lines of cache;
+ * those by which it is found are only read, but for a trace. */
 struct lock {
     struct lock *next; /* same hash; lists only grow */
     uint64_t wait;
-    _Atomic uint32_t held;
-    uint32_t silent; /* how often a release was not reported: no more waiting */
     uint32_t number; /* in the trace */
     /* with last.lock: */
     uint32_t order;           /* how often it was acquired */
     struct hold holds[HOLDS]; /* several where the report of a release was not waited for */
-    _Alignas(LC_OMP_LINE) struct lc_omp_joint last; /* release; stamp.enter: when */
+    _Alignas(LC_OMP_LINE) _Atomic uint32_t held;
+    uint32_t silent;          /* how often a release was not reported: no more waiting */
+    struct lc_omp_joint last; /* release; stamp.enter: when */
 };
+_Static_assert(offsetof(struct lock, last.point.phase_process) - offsetof(struct lock, held) <=
+                   2 * LC_OMP_LINE,
+               "what is always used is in two lines");
 
 static _Atomic(struct lock *) buckets[BUCKETS];
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;

@@ -110,7 +110,8 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     region->depth = o->n_outer;
     if (o->at == NULL)
         open_path(o, region, frame, league, code);
-    uint64_t now = lc_ticks();
+    /* the path's event has just read the clock, or (opened 0) there was none */
+    uint64_t now = region->opened ? o->t->last_ticks : lc_ticks();
     if (o->at != NULL) {
         lc_omp_book(o, now);
         struct lc_omp_node *node =
