@@ -256,7 +256,8 @@ def main():
     if not args.part:
         parser.error(f"which part? {', '.join(parts.PARTS)}")
     if args.builds:
-        print("\n".join(" ".join(build) for build in parts.PARTS[args.part].builds))
+        for build in parts.PARTS[args.part].builds:  # of some parts none: no line, which latecomer.sh would build
+            print(" ".join(build))
         return 0
     if not 0 < args.minutes <= MOST_MINUTES:
         parser.error(f"--minutes: more than 0 and at most {MOST_MINUTES}")

@@ -113,6 +113,13 @@ class Slices(unittest.TestCase):
         self.assertEqual(nightly.shown(Item("x", sh("exit 1"), {"LC_TEST_SEED": "7"})), "env LC_TEST_SEED=7 sh -c 'exit 1'")
 
 
+class Builds(unittest.TestCase):
+    def test_a_line_for_each_build(self):
+        for part, lines in (("mutations", []), ("sanitizers", ["asan all", "tsan all"])):
+            done = subprocess.run([sys.executable, nightly.__file__, part, "--builds"], capture_output=True, text=True, check=True)
+            self.assertEqual(done.stdout.splitlines(), lines)
+
+
 class GateCheck(unittest.TestCase):
     def test_the_line_of_a_run(self):
         with tempfile.TemporaryDirectory() as folder:
