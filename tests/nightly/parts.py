@@ -184,8 +184,10 @@ def compare(_):
 
 
 def distributions(_):
-    return [lambda turn, release=release, step=step: Item(f"debian {release}: {step}", [str(HERE / "other_debian.sh"), release, step])
-            for release in RELEASES for step in ("install", "build", "exact", "real")]
+    clean = [lambda turn, flavour=flavour, step=step: Item(f"clean root, {flavour}: {step}", [str(HERE / "clean_root.sh"), flavour, step])
+             for step in ("deb", "build") for flavour in ("openmpi", "mpich")]
+    return clean + [lambda turn, release=release, step=step: Item(f"debian {release}: {step}", [str(HERE / "other_debian.sh"), release, step])
+                    for release in RELEASES for step in ("install", "build", "exact", "real")]
 
 
 PARTS = {
@@ -199,7 +201,7 @@ PARTS = {
     "claims": Part((("release", "all"),), claims),
     "pairs": Part((("release", "latecomer-cli", *(f"bench-effects-{flavour}" for flavour in BOTH)),), pairs),
     "compare": Part((("release", "all"),), compare),
-    "distributions": Part((), distributions),
+    "distributions": Part((("release", "all"),), distributions),
 }
 
 

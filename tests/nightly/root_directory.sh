@@ -1,0 +1,48 @@
+# shellcheck shell=bash
+# Sourced: root directories of Debian releases in build/distributions, made by debootstrap once. Whoever sources it sets `root`, and `mirror` may be
+# set by LC_DEBIAN_MIRROR.
+root=${root:?is set by the script that reads this one}
+mirror=${LC_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+
+skip() { echo "$1"; exit 77; }
+
+can_have_roots() {
+  [ "$(id -u)" -eq 0 ] || skip "only root can make a root directory"
+  command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+}
+
+inside() { # COMMAND: in the other root, with /proc, /dev and /sys
+  # shellcheck disable=SC2016
+  unshare --mount --pid --fork --kill-child sh -c 'mount --rbind /dev "$1/dev" && mount --rbind /sys "$1/sys" && mount -t proc proc "$1/proc" && shift && exec chroot "$@"' sh \
+    "$root" "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+    LC_PATIENCE="${LC_PATIENCE:-3}" sh -c "$1"
+}
+
+make_root() { # RELEASE
+  [ ! -e "$root/.made" ] || return 0
+  rm -rf --one-file-system "$root"
+  mkdir -p "$root"
+  debootstrap --variant=minbase "$1" "$root" "$mirror" >"$root.log" 2>&1 || { tail -n 3 "$root.log"; skip "$1 cannot be had from $mirror"; }
+  touch "$root/.made"
+}
+
+packages() { # LIST..: the names in these lists of latecomer.sh
+  local list
+  for list in "$@"; do
+    sed -n "/^$list=\"/,/\"\$/p" latecomer.sh | sed 's/^[a-z_]*="//; s/"$//' | tr '\n' ' '
+  done
+}
+
+install_known() { # NAME..: names that the release does not have are said and left out
+  # shellcheck disable=SC2016
+  inside 'apt-get update -qq; wanted=; for p in '"$*"'; do apt-cache show "$p" >/dev/null 2>&1 && wanted="$wanted $p" || echo "not in this release: $p"; done
+    apt-get install -y -qq --no-install-recommends $wanted >/root/install.log 2>&1 || { tail -n 5 /root/install.log; exit 1; }'
+}
+
+build_inside() {
+  mkdir -p "$root/latecomer"
+  git ls-files -z | xargs -0 cp -p --parents -t "$root/latecomer"
+  # shellcheck disable=SC2016
+  inside 'cd /latecomer && cmake --preset release >/root/build.log 2>&1 && cmake --build --preset release -j"$(nproc)" >>/root/build.log 2>&1 ||
+    { tail -n 40 /root/build.log; exit 1; }'
+}
