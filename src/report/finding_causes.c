@@ -241,6 +241,18 @@ static bool is_sampled(const struct lc_view *view, uint32_t path) {
     return false;
 }
 
+/* ... and is none that was measured, off the processor? */
+static bool is_estimated(const struct lc_view *view, uint32_t path) {
+    const struct lc_model *model = view->model;
+    for (uint32_t c = view->paths[path].first_cnode; c != LC_NONE; c = view->same_path[c]) {
+        const struct lc_region *region = &model->regions[model->cnodes[c].region];
+        if (strcmp(region->paradigm, LC_MODEL_SAMPLED) == 0 &&
+            strncmp(region->name, "(off CPU", 8) != 0 && strcmp(region->name, "(preempted)") != 0)
+            return true;
+    }
+    return false;
+}
+
 static enum lc_err add_exact(struct lc_search *search, struct causes *causes,
                              struct lc_view *analysis) {
     const size_t n = analysis->model->n_locations, m = analysis->model->n_processes;
@@ -493,8 +505,11 @@ static bool is_chain(const struct lc_search *search, const struct causes *causes
     return causes->n_ranks > 2 && sum(causes->critical, n) > 0.9 * all && most < 0.6 * all;
 }
 
-/* Divided by samples it is as sure as these are. */
-static enum lc_certainty certainty_of(const struct cause *cause) {
+/* That of its worst part: what samples have divided is an estimate, time off the processor was
+ * measured. */
+static enum lc_certainty certainty_of(const struct lc_search *search, const struct cause *cause) {
+    if (is_estimated(search->view, cause->path))
+        return LC_ESTIMATED;
     return cause->exact && !cause->divided ? LC_EXACT_FROM_TRACE : LC_MEASURED;
 }
 
@@ -506,7 +521,7 @@ static bool another_is_as_late(const struct lc_search *search, const struct caus
     one.path = all.path = cause->path;
     one.replayed_path = all.replayed_path = cause->replayed;
     one.severity_s = all.severity_s = cause->total;
-    one.certainty = all.certainty = certainty_of(cause);
+    one.certainty = all.certainty = certainty_of(search, cause);
     one.ranks[0] = search->view->model->processes[late].rank;
     one.n_ranks = 1;
     bool exact = predict(search, causes, late, &one);
@@ -545,7 +560,7 @@ static enum lc_err add_cause(struct lc_search *search, const struct causes *caus
     finding.severity_s = seconds;
     finding.indirect_s = whole ? cause->indirect : NAN;
     finding.replayed_path = cause->replayed;
-    finding.certainty = certainty_of(cause);
+    finding.certainty = certainty_of(search, cause);
     if (one) {
         finding.ranks[0] = rank;
         finding.n_ranks = 1;

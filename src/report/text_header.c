@@ -451,11 +451,15 @@ static void print_sampling(const struct lc_text *text) {
     const char *why = get_string(sampling, "why");
     double samples = get_number(text->meta, "samples");
     const char *where = lc_text_without_mpi(text) ? "between events" : "between MPI calls";
+    const char *program = get_string(text->meta, "program"), *by = get_string(sampling, "source");
+    bool python = program != NULL && strncmp(program, "python", 6) == 0 && by != NULL &&
+                  strcmp(by, "kernel") == 0;
     char line[512];
     if (samples > 0)
         snprintf(line, sizeof line,
-                 "functions %s by %.0f samples: their times are estimates (errors: --json)%s",
-                 where, samples, off_cpu_by(get_string(sampling, "off_cpu")));
+                 "functions %s by %.0f samples: their times are estimates (errors: --json)%s%s",
+                 where, samples, off_cpu_by(get_string(sampling, "off_cpu")),
+                 python ? "; functions of Python that call no MPI: --sample=timer" : "");
     else if (why != NULL)
         snprintf(line, sizeof line, "functions %s were not sampled: %s%s", where, why,
                  is_chosen(why) ? "" : "; or run with --sample=timer, by signals");

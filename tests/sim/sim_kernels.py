@@ -131,6 +131,8 @@ def late(runs):
         sharper = joined["findings"][0]
         check(f"{what}: analysed", (sharper["kind"], sharper["callpath"], sharper["ranks"]) == ("late_rank", path, [1]), sharper)
         check(f"{what}: analysed, waiting", near(sharper["severity_s"], LATE_S, 0), sharper)
+        certainty = {"late": "estimated"}.get(what, "measured")
+        check(f"{what}: certainty", (first["certainty"], sharper["certainty"]) == (certainty, certainty), first, sharper)
         check(f"{what}: analysed, gain", "replay" in sharper["gain_by"] and near(sharper["gain_s"], ROUNDS * 0.020, 0), sharper)
         check(f"{what}: analysed, the same waiting twice", len(blamed(joined)) == 1, blamed(joined))
 
@@ -159,7 +161,8 @@ def mixed(runs):
     error_ms = 1000 * result["sampled"]["main/iterate/straggle"]["error_s"]
     joined = runs.analyze(directory)
     check("mixed: analysed, first finding", [f["callpath"] for f in blamed(joined)] == ["main/iterate/straggle"], blamed(joined))
-    check("mixed: analysed, certainty", joined["findings"][0]["certainty"] == "measured", joined["findings"][0])
+    for what, which in (("mixed", result), ("mixed: analysed", joined)):
+        check(f"{what}, certainty", which["findings"][0]["certainty"] == "estimated", which["findings"][0])
     of = {path.rsplit("/", 1)[-1]: e for path, e in json.loads(runs.show("--json", directory / "analysis.cubex"))["sampled"].items()}
     several = {n: runs.analyze_on(n, directory) for n in (1, 3)}
     check("mixed: the same on any number of analysis ranks", several[1] == several[3])
