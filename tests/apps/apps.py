@@ -81,6 +81,13 @@ def check_profile(latecomer, out):
     return result
 
 
+def check_loops(result, name):
+    """Loops found without annotation: these programs have some that last."""
+    loops = result["pop"]["iterations"]
+    if name in ("cp2k", "nwchem") and not any(loop["count"] >= 10 for loop in loops):
+        raise Wrong(f"no loop was found: {loops}")
+
+
 class Application:
     """One of inputs.APPS with its input in a directory of its own; bare and measured runs of it."""
 
@@ -187,6 +194,7 @@ def main():
             for _ in range(args.runs):
                 app.pair()
             result = check_profile(app.latecomer, app.out)
+            check_loops(result, args.name)
             if args.keep is not None:
                 shutil.copytree(app.out, os.path.join(args.keep, args.name), dirs_exist_ok=True)
         except Wrong as wrong:
