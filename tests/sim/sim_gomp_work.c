@@ -135,6 +135,15 @@ PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
 PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+void GOMP_parallel_loop_maybe_nonmonotonic_runtime(void (*fn)(void *), void *data, unsigned n,
+                                                   long start, long end, long step, unsigned flags);
+void GOMP_parallel_loop_maybe_nonmonotonic_runtime(void (*fn)(void *), void *data, unsigned n,
+                                                   long start, long end, long step,
+                                                   unsigned flags) {
+    (void)flags;
+    gomp_region(fn, data, n, prepare_loop, &(struct range){start, end, step, 1});
+}
+
 bool GOMP_loop_maybe_nonmonotonic_runtime_start(long start, long end, long step, long *first,
                                                 long *last);
 bool GOMP_loop_maybe_nonmonotonic_runtime_start(long start, long end, long step, long *first,
