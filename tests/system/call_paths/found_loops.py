@@ -48,8 +48,9 @@ def main():
             if kind == "setup":
                 check(any(loop["count"] in (10, 11) for loop in loops), f"{kind}: the loop of the set-up: {[loop['count'] for loop in loops]}")
             if kind == "setups":
-                told = len(loops) + pop.get("loops_left_out", {"loops": 0})["loops"]
-                check(len(loops) == 8 and 20 <= told <= 21, f"{kind}: {len(loops)} loops of the 21, {pop.get('loops_left_out')} left out")
+                # A rank leaves out what took it least time, another one what took that: what one leaves out may be in the result by the others.
+                left_out = pop.get("loops_left_out", {"loops": 0})["loops"]
+                check(len(loops) == 8 and 20 - 8 <= left_out <= 21, f"{kind}: {len(loops)} loops of the 21, {pop.get('loops_left_out')} left out")
             if kind == "slow":
                 check(first["warm_up"] in (2, 3, 4), f"{kind}: warm-up {first['warm_up']}")
                 worst = first["outliers"][0]
