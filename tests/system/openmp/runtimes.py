@@ -202,26 +202,25 @@ def test_llvm_by_dlopen():
     check(result["meta"]["threads"] == [3] and len(said) == 1, f"{done}")
 
 
+def with_library(name, function, adds):
+    """A program that returns what `function` of a library of its own makes of 3."""
+    with open(f"{name}.c", "w", encoding="ascii") as file:
+        file.write(f"int {function}(int n) {{ return n + {adds}; }}\n")
+    subprocess.run([CC, "-shared", "-fPIC", f"{name}.c", "-o", f"lib{name}.so"], check=True)
+    return build(f"calls_{name}", REGION.replace("int main", f"int {function}(int n);\nint main").replace("return 4", f"return {function}(3)"),
+                 "-L.", f"-l{name}", f"-Wl,-rpath,{os.getcwd()}")
+
+
 def test_unknown_calls():
     """Of a newer compiler: they reach the runtime, and the audit names them."""
-    with open("newer.c", "w", encoding="ascii") as file:
-        file.write("int GOMP_newer_thing(int n) { return n + 1; }\n")
-    subprocess.run([CC, "-shared", "-fPIC", "newer.c", "-o", "libnewer.so"], check=True)
-    program = build("calls_newer", REGION.replace("int main", "int GOMP_newer_thing(int n);\nint main").replace("return 4", "return GOMP_newer_thing(3)"),
-                    "-L.", "-lnewer", f"-Wl,-rpath,{os.getcwd()}")
-    done, _, result = run(program, options=["--openmp=native"])
+    done, _, result = run(with_library("newer", "GOMP_newer_thing", 1), options=["--openmp=native"])
     check(done.returncode == 4 and done.stdout == "2\n" and measured(result), f"{done}")
     check(result["meta"]["openmp_unknown_calls"] == ["GOMP_newer_thing"], f"{result['meta']}")
     full = shown()
     check("openmp calls" in full and "GOMP_newer_thing" in full, full)
     check("not reported" in full and "OMPT_MASKED" in full and "this path may be longer" not in full, full)
     # what clang makes of a region for another device
-    with open("device.c", "w", encoding="ascii") as file:
-        file.write("int __tgt_target_kernel(int n) { return n + 2; }\n")
-    subprocess.run([CC, "-shared", "-fPIC", "device.c", "-o", "libdevice.so"], check=True)
-    program = build("calls_device", REGION.replace("int main", "int __tgt_target_kernel(int n);\nint main").replace("return 4", "return __tgt_target_kernel(3)"),
-                    "-L.", "-ldevice", f"-Wl,-rpath,{os.getcwd()}")
-    done, _, result = run(program, options=["--openmp=native"])
+    done, _, result = run(with_library("device", "__tgt_target_kernel", 2), options=["--openmp=native"])
     check(done.returncode == 5 and result["meta"]["openmp_unknown_calls"] == ["__tgt_target_kernel"], f"{done} {result and result['meta']}")
 
 
