@@ -124,28 +124,62 @@ enum lc_err lc_gains_choose(const struct lc_costs *costs, struct lc_gain_causes 
 
 /* --- portions --- */
 
+/* Between two MPI calls: in the call path, and in what is measured exactly around it. */
+struct portion {
+    int64_t own, around;
+};
+
 struct portions { /* of one call path */
     const struct lc_trace *trace;
-    uint32_t cnode, late; /* the process that gets as fast as the others; LC_NONE: all even */
-    int64_t **ticks;      /* per location of this rank: U_k */
+    uint32_t cnode, late;  /* the process that gets as fast as the others; LC_NONE: all even */
+    uint32_t around;       /* the exact call path around it: itself, or above what samples found */
+    struct portion **list; /* per location of this rank: U_k */
     size_t *n;
-    int64_t *sums;  /* of U_k over all ranks; NULL: portions do not correspond */
-    int64_t *whole; /* per process: U */
+    struct portion *sums; /* of U_k over all ranks; NULL: portions do not correspond */
+    int64_t *whole;       /* per process: U */
 };
+
+static uint32_t exact_path(const struct lc_trace *trace, uint32_t cnode) {
+    while (trace->regions[trace->cnodes[cnode].region].sampled &&
+           trace->cnodes[cnode].parent != LC_NONE)
+        cnode = trace->cnodes[cnode].parent;
+    return cnode;
+}
+
+struct walk {
+    uint32_t i;
+    size_t k; /* portions so far: this transition is in the last one */
+    bool open;
+};
+
+/* The next transition that is in a portion, LC_NONE at the end. Chance decides whether samples find
+ * a function in a portion; where portions begin and end is exact. */
+static uint32_t next_in_portion(const struct portions *p, const struct lc_loc *loc,
+                                struct walk *walk) {
+    while (walk->i + 1 < loc->n_transitions) {
+        const uint32_t i = walk->i++, cnode = loc->cnode[i];
+        if (cnode == LC_NONE)
+            continue;
+        if (is_mpi(p->trace, cnode))
+            walk->open = false;
+        if (exact_path(p->trace, cnode) != p->around)
+            continue;
+        walk->k += !walk->open;
+        walk->open = true;
+        return i;
+    }
+    return LC_NONE;
+}
 
 static enum lc_err list_portions(struct portions *p, size_t l) {
     const struct lc_loc *loc = &p->trace->locs[l];
+    struct walk walk = {0};
     size_t capacity = 0;
-    bool open = false;
-    for (uint32_t i = 0; i + 1 < loc->n_transitions; i++) {
-        if (loc->cnode[i] == p->cnode) {
-            if (!open)
-                LC_TRY(lc_grow(&p->ticks[l], &capacity, ++p->n[l], sizeof **p->ticks));
-            open = true;
-            p->ticks[l][p->n[l] - 1] += loc->time[i + 1] - loc->time[i];
-        } else if (loc->cnode[i] != LC_NONE && is_mpi(p->trace, loc->cnode[i])) {
-            open = false;
-        }
+    for (uint32_t i; (i = next_in_portion(p, loc, &walk)) != LC_NONE; p->n[l] = walk.k) {
+        const int64_t ticks = loc->time[i + 1] - loc->time[i];
+        LC_TRY(lc_grow(&p->list[l], &capacity, walk.k, sizeof **p->list));
+        p->list[l][walk.k - 1].around += ticks;
+        p->list[l][walk.k - 1].own += loc->cnode[i] == p->cnode ? ticks : 0;
     }
     return LC_OK;
 }
@@ -155,7 +189,7 @@ static void sum_whole(struct portions *p) {
     for (size_t l = 0; l < p->trace->n_locs; l++) {
         int64_t sum = 0, *whole = &p->whole[p->trace->locs[l].process];
         for (size_t k = 0; k < p->n[l]; k++)
-            sum += p->ticks[l][k];
+            sum += p->list[l][k].own;
         *whole = sum > *whole ? sum : *whole;
     }
     lc_transport_allreduce_i64(p->trace->comm, p->whole, p->trace->n_processes, LC_OP_SUM);
@@ -177,17 +211,25 @@ static size_t common_number(const struct portions *p) {
 }
 
 static enum lc_err sum_portions(struct portions *p, size_t n) {
-    LC_TRY(lc_transport_agree(p->trace->comm, lc_alloc(&p->sums, n, sizeof *p->sums)));
+    int64_t *sums = NULL;
+    LC_TRY(lc_transport_agree(p->trace->comm, lc_alloc(&sums, 2 * n, sizeof *sums)));
     for (size_t l = 0; l < p->trace->n_locs; l++)
-        for (size_t k = 0; k < n; k++)
-            p->sums[k] += p->ticks[l][k];
-    lc_transport_allreduce_i64(p->trace->comm, p->sums, n, LC_OP_SUM);
-    return LC_OK;
+        for (size_t k = 0; k < n; k++) {
+            sums[2 * k] += p->list[l][k].own;
+            sums[2 * k + 1] += p->list[l][k].around;
+        }
+    lc_transport_allreduce_i64(p->trace->comm, sums, 2 * n, LC_OP_SUM);
+    enum lc_err err = lc_transport_agree(p->trace->comm, lc_alloc(&p->sums, n, sizeof *p->sums));
+    for (size_t k = 0; k < n && err == LC_OK; k++)
+        p->sums[k] = (struct portion){sums[2 * k], sums[2 * k + 1]};
+    free(sums);
+    return err;
 }
 
 static enum lc_err find_portions(struct portions *p) {
     const struct lc_trace *trace = p->trace;
-    enum lc_err err = lc_alloc(&p->ticks, trace->n_locs + 1, sizeof *p->ticks);
+    p->around = exact_path(trace, p->cnode);
+    enum lc_err err = lc_alloc(&p->list, trace->n_locs + 1, sizeof *p->list);
     if (err == LC_OK)
         err = lc_alloc(&p->n, trace->n_locs + 1, sizeof *p->n);
     if (err == LC_OK)
@@ -201,40 +243,49 @@ static enum lc_err find_portions(struct portions *p) {
 }
 
 static void free_portions(struct portions *p) {
-    for (size_t l = 0; p->ticks != NULL && l < p->trace->n_locs; l++)
-        free(p->ticks[l]);
-    free(p->ticks);
+    for (size_t l = 0; p->list != NULL && l < p->trace->n_locs; l++)
+        free(p->list[l]);
+    free(p->list);
     free(p->n);
     free(p->whole);
     free(p->sums);
 }
 
-/* 1 - (what it is to take) / (what it takes). */
-static double share_of(const struct portions *p, int64_t own, int64_t all) {
+/* By how much it takes longer than it is to take. */
+static double excess_of(const struct portions *p, int64_t own, int64_t all) {
     double n = (double)p->trace->n_processes;
     double wanted = p->late != LC_NONE ? (double)(all - own) / (n - 1) : (double)all / n;
-    return own > 0 ? 1 - wanted / (double)own : 0;
+    return (double)own - wanted;
+}
+
+/* Which share of the time in the call path goes, in this portion: as much as there is more of it
+ * than elsewhere, but no more than the exact call path around it takes longer; the rest is chance
+ * of samples. */
+static double share_of_portion(const struct portions *p, const struct portion *own,
+                               const struct portion *all) {
+    double excess = excess_of(p, own->own, all->own);
+    double around = excess_of(p, own->around, all->around);
+    if ((excess > 0) != (around > 0))
+        return 0;
+    double less = fabs(excess) < fabs(around) ? excess : around;
+    return own->own > 0 ? less / (double)own->own : 0;
 }
 
 static void set_shares(const void *what, const struct lc_loc *loc, double *share) {
     const struct portions *p = what;
-    size_t l = (size_t)(loc - p->trace->locs), k = 0;
-    int64_t all = 0;
-    bool open = false;
+    size_t l = (size_t)(loc - p->trace->locs);
+    int64_t all = 0, own = p->whole[loc->process];
+    struct walk walk = {0};
     if (p->late != LC_NONE && p->late != loc->process)
         return;
     for (size_t i = 0; i < p->trace->n_processes; i++)
         all += p->whole[i];
-    double whole = share_of(p, p->whole[loc->process], all);
-    for (uint32_t i = 0; i + 1 < loc->n_transitions; i++) {
-        if (loc->cnode[i] == p->cnode) {
-            k += !open;
-            open = true;
-            share[i] = p->sums == NULL ? whole : share_of(p, p->ticks[l][k - 1], p->sums[k - 1]);
-        } else if (loc->cnode[i] != LC_NONE && is_mpi(p->trace, loc->cnode[i])) {
-            open = false;
-        }
-    }
+    double whole = own > 0 ? excess_of(p, own, all) / (double)own : 0;
+    for (uint32_t i; (i = next_in_portion(p, loc, &walk)) != LC_NONE;)
+        if (loc->cnode[i] == p->cnode)
+            share[i] = p->sums == NULL
+                           ? whole
+                           : share_of_portion(p, &p->list[l][walk.k - 1], &p->sums[walk.k - 1]);
 }
 
 /* --- the replays --- */

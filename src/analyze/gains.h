@@ -3,7 +3,9 @@
  * Nouns
  *   cause    a call path that makes others wait, by the delay costs of the trace (short and long
  *            term, in either model)
- *   portion  the time of a location in a call path, without what it calls, between two MPI calls
+ *   portion  the time of a location in a call path, without what it calls, between two MPI calls;
+ *            one for each time that the exact call path around it is there, be it 0: samples find a
+ *            function by chance
  *
  * What is removed, of a call path p with the time U_r on rank r (portions k: U_rk):
  *   late_rank            of rank r (that of most cost) what exceeds the mean of the others: each
@@ -11,6 +13,8 @@
  *   imbalance            each portion takes the mean over all ranks of U_k
  *   serialisation_chain  nobody waits for messages that were sent right after p
  *   mpi_cost             of an MPI call path, all time but the waiting
+ * A portion of a function that samples found changes by no more than that of the exact call path
+ * around it would, and in no other direction.
  * Where ranks have different numbers of portions, or several threads, U_r as a whole counts, and
  * all portions of a rank get shorter by the same factor; no imbalance is removed where a rank has
  * no time in p.

@@ -4,7 +4,7 @@
 check_gains.py LATECOMER SEEDS (SEEDS: 0-19)
 
 A program is a list of steps per rank: ("work", name, ticks), ("send", to), ("send_now", to), which takes no time, ("recv", from), ("recv_all", from ..), ("barrier",), ("allreduce",), ("bcast", root), ("reduce", root).
-Sends never wait. In programs of even numbers every MPI call takes OVERHEAD besides its waiting, so that no two events that depend on each other are
+("sampled", name, ticks) is work in a function that one sample found, or none (None). Sends never wait. In programs of even numbers every MPI call takes OVERHEAD besides its waiting, so that no two events that depend on each other are
 at the same instant; in the others (and in "at one instant") calls take no time, and chains of messages through several ranks are at one instant.
 """
 import json
@@ -16,7 +16,7 @@ import tempfile
 from collections import defaultdict
 
 import otf2
-from otf2.enums import CollectiveOp, GroupFlag, GroupType, LocationGroupType, LocationType, Paradigm, RegionRole
+from otf2.enums import Base, CollectiveOp, GroupFlag, GroupType, InterruptGeneratorMode, LocationGroupType, LocationType, Paradigm, RegionRole
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from patience import patience  # noqa: E402
@@ -64,7 +64,7 @@ class Player:
             return False
         kind, *args = self.program[rank][self.at[rank]]
         now = self.now[rank]
-        if kind == "work":
+        if kind in ("work", "sampled"):
             return self.add(rank, kind, args[0], now + args[1])
         if kind in ("send", "send_now"):
             self.sent[rank, args[0]].append((now, self.before(rank)))
@@ -111,14 +111,24 @@ def write(events, directory):
         defs.group("", group_type=GroupType.COMM_LOCATIONS, paradigm=Paradigm.MPI, members=locations)
         world = defs.comm("", group=defs.group("", group_type=GroupType.COMM_GROUP, paradigm=Paradigm.MPI, group_flags=GroupFlag.NONE, members=locations))
         regions = {}
-        for name in sorted({e[1] for rank in events for e in rank} | {"main"}):
+        sampled = {e[1] for rank in events for e in rank if e[0] == "sampled" and e[1]}
+        for name in sorted({e[1] for rank in events for e in rank if e[1]} | {"main"}):
             mpi = name.startswith("MPI_")
             role = next((role for function, _, role in OPS.values() if function == name), RegionRole.POINT2POINT if mpi else RegionRole.FUNCTION)
-            regions[name] = defs.region(name, region_role=role, paradigm=Paradigm.MPI if mpi else Paradigm.COMPILER, source_file="")
+            regions[name] = defs.region(name, region_role=role, paradigm=Paradigm.MPI if mpi else Paradigm.SAMPLING if name in sampled else Paradigm.COMPILER,
+                                         source_file="")
+        if sampled:
+            main = defs.calling_context(region=regions["main"], parent=None)
+            contexts = {name: defs.calling_context(region=regions[name], parent=main) for name in sorted(sampled)}
+            timer = defs.interrupt_generator("timer", interrupt_generator_mode=InterruptGeneratorMode.TIME, base=Base.DECIMAL, exponent=-3, period=2)
         for rank, own in enumerate(events):
             writer = archive.event_writer_from_location(locations[rank])
             writer.enter(0, regions["main"])
             for kind, name, begin, end, detail in own:
+                if kind == "sampled":
+                    if name:
+                        writer.calling_context_sample((begin + end) // 2, contexts[name], 1, timer)
+                    continue
                 writer.enter(begin, regions[name])
                 if kind == "send":
                     writer.mpi_send(begin, detail, world, 0, 8)
@@ -213,6 +223,9 @@ def known():
     yield "late rank", repeat(10, *[[work, barrier]] * 3, [more, barrier]), {("late_rank", "solve"): 10 * 1211, ("imbalance", "solve"): 10 * 1511}
     turns = [lambda i, r=r: [("work", "solve", 3600 if i % 4 == r else 1200), barrier] for r in range(4)]
     yield "late in turn", repeat(8, *turns), {("imbalance", "solve"): 8 * 1811}
+    # Samples have not found the function each time: by chance, the work is there.
+    sampled = [lambda i, r=r: [("sampled", None if i == 0 and r == 1 else "kernel", 3600 if i % 4 == r else 1200), barrier] for r in range(4)]
+    yield "sampled in turn", repeat(8, *sampled), {("imbalance", "kernel"): 8 * 1811}
     yield ("late root", repeat(10, [("work", "prepare", 2400), ("bcast", 0), work, barrier], *[[("bcast", 0), work, barrier]] * 3),
            {("late_rank", "prepare"): 10 * (17 + 1200 + 11)})
     chain = [[*([("recv", r - 1)] if r else []), work, *([("send", r + 1)] if r < 3 else []), barrier] for r in range(4)]
@@ -282,7 +295,7 @@ def main():
                 if then is None or abs(then - ticks) > 1e-3 or abs(told[what]["now_s"] * RATE - length) > 1e-3:
                     print(f"{name}: without {what} {then} instead of {ticks}, now {length}; told: {found}")
                     bad += 1
-                elif abs(expected(program, told[what], overhead) - ticks) > 1e-3:
+                elif not any(kind == "sampled" for steps in program for kind, *_ in steps) and abs(expected(program, told[what], overhead) - ticks) > 1e-3:
                     print(f"{name}: the test itself expects {expected(program, told[what], overhead)}")
                     bad += 1
         for seed in range(first, last + 1):

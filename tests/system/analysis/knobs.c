@@ -1,5 +1,5 @@
 /* Programs with one fault each that a knob takes away: knobs KIND ON ROUNDS. Work is sleeping, so
- * it needs no cores. With ON 1 (U = 30 ms):
+ * it needs no cores. With ON 1 (U = 60 ms):
  *   turns       each rank in turn works 3 U, the others U; OFF: all 1.5 U (with 4 ranks)
  *   half        the upper half of the ranks works 3 U, the lower U; OFF: all 2 U
  *   slow_rank   the last rank works 2 U, the others U; OFF: all U
@@ -19,16 +19,17 @@ static int rank, ranks, on;
 
 #ifdef OPEN_MPI
 /* It calls this where it waits; in place of the C library's it leaves the core to those whose sleep
- * is over. Not a nap of the program's, which would take virtual time. */
+ * is over. Not a nap of the program's, which would take virtual time. Less than a thousand times a
+ * second: a rank that leaves the processor more often is not asked where it does. */
 __attribute__((visibility("default"))) int sched_yield(void) {
-    return (int)syscall(SYS_nanosleep, &(struct timespec){0, 50000}, NULL);
+    return (int)syscall(SYS_nanosleep, &(struct timespec){0, 1200000}, NULL);
 }
 #endif
 
 /* Up to 3 us more, in turn: of ranks that work alike another one is the last each time. */
 __attribute__((noinline)) static void work(double units) {
     static int calls;
-    double seconds = units * 0.03 + (calls++ * 7 + rank * 5) % 4 * 1e-6;
+    double seconds = units * 0.06 + (calls++ * 7 + rank * 5) % 4 * 1e-6;
     struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&time, NULL);
 }
