@@ -87,7 +87,7 @@ static bool is_code(const struct lc_search *search, uint32_t path) {
 /* The code as the trace knows it: functions that samples found are not in every trace. */
 static uint32_t known_to_analysis(const struct lc_search *search, uint32_t path) {
     while (search->analysis != NULL && path != LC_NONE) {
-        char *name = lc_view_path(search->view, path);
+        char *name = lc_model_callpath(search->view->model, search->view->paths[path].first_cnode);
         bool known = name == NULL || lc_view_find(search->analysis, name) != LC_NONE;
         free(name);
         if (known)

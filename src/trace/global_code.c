@@ -18,12 +18,13 @@ static void write_function(struct lc_global *g, uint32_t i, const struct lc_unio
                  (unsigned long long)r->offset);
         symbol.name = is_main ? "main" : unknown;
     }
-    uint32_t file = symbol.file ? lc_global_string(g, symbol.file) : OTF2_UNDEFINED_STRING;
+    const char *file = symbol.file ? symbol.file : r->module; /* as in a profile */
     WRITE(g, Region(g->w, i, lc_global_string(g, symbol.name),
                     lc_global_string(g, symbol.linkage_name ? symbol.linkage_name : symbol.name),
                     lc_global_string(g, ""), OTF2_REGION_ROLE_FUNCTION,
                     r->kind == LC_RAW_SAMPLED ? OTF2_PARADIGM_SAMPLING : OTF2_PARADIGM_COMPILER,
-                    OTF2_REGION_FLAG_NONE, file, symbol.line, 0));
+                    OTF2_REGION_FLAG_NONE,
+                    *file ? lc_global_string(g, file) : OTF2_UNDEFINED_STRING, symbol.line, 0));
 }
 
 /* A construct of OpenMP, by the line of its call. */

@@ -274,10 +274,12 @@ ASLEEP = "main/nap/__nanosleep/clock_nanosleep/(off CPU)"
 asleep = dict(result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], path=ASLEEP),
               modules={name: "/lib/x86_64-linux-gnu/libc.so.6" for name in ("__nanosleep", "clock_nanosleep")})
 make(asleep, "asleep/profile.cubex", blame_tsv=blame((3, 3.0)).replace("\tmain/work\t", f"\t{ASLEEP}\t"))
-make(dict(asleep, metrics={**{name: asleep["metrics"][name] for name in ("time", "mpi_barrier_wait")}, "critical_path": asleep["metrics"]["critical_path_useful"],
-                           "delay_barrier": {"callpaths": {ASLEEP: [0.0, 0.0, 0.0, 2.4]}}}), "asleep/analysis.cubex", samples_tsv="callpath\n")
-both = json.loads(run("show", "--json", "asleep"))["findings"]
-check([(f["kind"], f["callpath"], f["severity_s"]) for f in both] == [("late_rank", "main/nap/(off CPU: sleeping)", 2.4)], f"asleep: {both}")
+asleep_analysed = dict(asleep, metrics={**{name: asleep["metrics"][name] for name in ("time", "mpi_barrier_wait")},
+                                        "critical_path": asleep["metrics"]["critical_path_useful"], "delay_barrier": {"callpaths": {ASLEEP: [0.0, 0.0, 0.0, 2.4]}}})
+for modules in asleep["modules"], {}:  # none: an analysis of a trace without them
+    make(dict(asleep_analysed, modules=modules), "asleep/analysis.cubex", samples_tsv="callpath\n")
+    both = json.loads(run("show", "--json", "asleep"))["findings"]
+    check([(f["kind"], f["callpath"], f["severity_s"]) for f in both] == [("late_rank", "main/nap/(off CPU: sleeping)", 2.4)], f"asleep: {both}")
 
 # The first screen: at most 40 lines at 100 columns, nothing wider than the terminal, whatever there is to say.
 loaded = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], exit_status=3, complete=False, ending="signal 9", openmp=True,

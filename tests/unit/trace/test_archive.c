@@ -25,7 +25,7 @@ static void line(OTF2_LocationRef location, OTF2_TimeStamp time, const char *for
                      (unsigned long long)time - FAKE_BASE, text);
 }
 
-static char *region_names[64], *strings[256];
+static char *region_names[64], *region_files[64], *strings[256];
 static uint32_t comm_group[16];
 static char context_names[16][64], generator_names[16][64];
 
@@ -41,9 +41,10 @@ static OTF2_CallbackCode def_region(void *d, OTF2_RegionRef self, OTF2_StringRef
                                     OTF2_RegionRole role, OTF2_Paradigm paradigm,
                                     OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t begin,
                                     uint32_t end) {
-    (void)d, (void)canonical, (void)text, (void)role, (void)paradigm, (void)flags, (void)file,
-        (void)begin, (void)end;
+    (void)d, (void)canonical, (void)text, (void)role, (void)paradigm, (void)flags, (void)begin,
+        (void)end;
     region_names[self] = strings[name];
+    region_files[self] = file != OTF2_UNDEFINED_STRING ? strings[file] : NULL;
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -230,7 +231,7 @@ static void name_of(void *context, const char *module, const char *build_id, uin
                 : offset == 0x200 ? "solve"
                 : offset == 0x300 ? "kernel"
                                   : NULL;
-    out->file = "app.c";
+    out->file = offset == 0x300 ? NULL : "app.c"; /* nothing for a debugger */
     out->line = (uint32_t)offset;
 }
 
@@ -358,6 +359,16 @@ static char *sorted(const char *text) {
     return lc_strbuf_take(&out);
 }
 
+/* Without a source file: the library or program that holds the function. */
+static void check_files(void) {
+    for (size_t i = 0; i < sizeof region_names / sizeof region_names[0]; i++) {
+        if (region_names[i] != NULL && strcmp(region_names[i], "kernel") == 0)
+            assert_string_equal(region_files[i], "/opt/app");
+        if (region_names[i] != NULL && strcmp(region_names[i], "solve") == 0)
+            assert_string_equal(region_files[i], "app.c");
+    }
+}
+
 static void check_archive(const char *dir) {
     lc_strbuf_clear(&seen);
     read_archive(dir);
@@ -365,6 +376,7 @@ static void check_archive(const char *dir) {
     assert_string_equal(a, b);
     free(a);
     free(b);
+    check_files();
 }
 
 static void remove_dir(const char *dir) {
