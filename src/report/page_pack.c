@@ -38,7 +38,9 @@ static void put_base64(struct lc_page_block *block, size_t bytes) {
 enum lc_err lc_page_block_begin(struct lc_page_block **block, const char *name, FILE *out) {
     LC_TRY(lc_alloc(block, 1, sizeof **block));
     (*block)->out = out;
-    if (deflateInit2(&(*block)->z, 4, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
+    /* Fast: rows of numbers, most of a large page, hardly shrink with more effort. */
+    if (deflateInit2(&(*block)->z, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
         free(*block);
         *block = NULL;
         return lc_fail(LC_ERR_NOMEM, "memory: cannot compress the page");

@@ -34,41 +34,45 @@ struct packer {
     struct packed *packed; /* [n_paths]: of a path without children both kinds are the same */
 };
 
-/* The largest by size of those that are known; NAN if one of them is not finite. */
-static double find_largest(const struct packer *p, const double *values) {
-    double largest[LANES] = {0}, check[LANES] = {0};
+/* The largest by size; all are known and finite. */
+static double find_largest(const double *values, size_t n) {
+    double largest[LANES] = {0};
     size_t l = 0;
-    if (p->view->n_unknown == 0)
-        for (; l + LANES <= p->n; l += LANES)
-            for (size_t k = 0; k < LANES; k++) {
-                double size = fabs(values[l + k]);
-                largest[k] = largest[k] > size ? largest[k] : size;
-                check[k] += values[l + k] * 0.0;
-            }
-    for (; l < p->n; l++)
-        if (!p->view->unknown[l]) {
-            largest[0] = fmax(largest[0], fabs(values[l]));
-            check[0] += values[l] * 0.0;
+    for (; l + LANES <= n; l += LANES)
+        for (size_t k = 0; k < LANES; k++) {
+            double size = fabs(values[l + k]);
+            largest[k] = largest[k] > size ? largest[k] : size;
         }
-    for (size_t k = 1; k < LANES; k++) {
-        largest[0] = fmax(largest[0], largest[k]);
-        check[0] += check[k];
-    }
-    return check[0] == 0.0 ? largest[0] : NAN;
+    for (; l < n; l++)
+        largest[0] = fmax(largest[0], fabs(values[l]));
+    return fmax(fmax(largest[0], largest[1]), fmax(largest[2], largest[3]));
 }
 
-static double find_largest_finite(const struct packer *p, const double *values) {
+/* The largest by size of those that are known and finite; *not_finite: some of those known are
+ * not. */
+static double find_largest_finite(const struct packer *p, const double *values, bool *not_finite) {
     double largest = 0.0;
     for (size_t l = 0; l < p->n; l++)
         if (!p->view->unknown[l] && isfinite(values[l]))
             largest = fmax(largest, fabs(values[l]));
+        else
+            *not_finite |= !p->view->unknown[l];
     return largest;
 }
 
+/* In blocks without a branch; the last one is looked through. */
 static uint32_t find_location_of(const struct packer *p, const double *values, double largest) {
-    for (uint32_t l = 0; largest > 0.0 && l < p->n; l++)
+    enum { BLOCK = 16 };
+    size_t l = 0;
+    for (bool found = false; largest > 0.0 && l + BLOCK <= p->n; l += BLOCK) {
+        for (size_t k = 0; k < BLOCK; k++)
+            found |= fabs(values[l + k]) == largest;
+        if (found)
+            break;
+    }
+    for (; largest > 0.0 && l < p->n; l++)
         if (!p->view->unknown[l] && fabs(values[l]) == largest)
-            return l;
+            return (uint32_t)l;
     return 0;
 }
 
@@ -92,17 +96,21 @@ static int16_t step_of(double value, double steps_per_unit) {
 /* Values as steps of 1/32767 of the largest, and what is known of them all; false if all are
  * zero. */
 static bool quantise(struct packer *p, const double *values, struct row_head *head) {
-    double largest = find_largest(p, values);
-    bool all_finite = largest == largest;
-    if (all_finite && largest == 0.0)
+    const struct lc_metric *metric = &p->view->model->metrics[head->metric];
+    const bool is_sum =
+        metric->dtype != LC_DTYPE_MIN_DOUBLE && metric->dtype != LC_DTYPE_MAX_DOUBLE;
+    bool not_finite = false;
+    head->sum = join_known(p, metric, values);
+    /* Where one value is not finite, no sum is. */
+    const bool plain = p->view->n_unknown == 0 && is_sum && isfinite(head->sum);
+    double largest =
+        plain ? find_largest(values, p->n) : find_largest_finite(p, values, &not_finite);
+    if (largest == 0.0 && !not_finite)
         return false;
-    if (!all_finite)
-        largest = find_largest_finite(p, values);
     head->largest_at = find_location_of(p, values, largest);
-    head->sum = join_known(p, &p->view->model->metrics[head->metric], values);
     head->unit = largest / STEPS;
     const double steps_per_unit = largest >= DBL_MIN * STEPS ? STEPS / largest : 0.0;
-    if (all_finite && p->view->n_unknown == 0)
+    if (plain)
         for (size_t l = 0; l < p->n; l++)
             p->steps[l] = step_of(values[l], steps_per_unit);
     else
@@ -115,57 +123,75 @@ static bool quantise(struct packer *p, const double *values, struct row_head *he
 
 enum { LOW_BITS = 6, HIGHS = 1 << (16 - LOW_BITS), LOWS = 1 << LOW_BITS };
 
-/* A step as a number from 0, in the order of steps; its high and low bits. */
-static unsigned order_of(int16_t step) {
-    return (uint16_t)step ^ 0x8000u;
-}
+/* High and low bits of a step; high bits are not in the order of steps, but with ORDER they are. */
+enum { ORDER = HIGHS / 2 };
 
 static unsigned high_bits(int16_t step) {
-    return order_of(step) >> LOW_BITS;
+    return (unsigned)(uint16_t)step >> LOW_BITS;
 }
 
 static unsigned low_bits(int16_t step) {
-    return order_of(step) & (LOWS - 1);
+    return (unsigned)step & (LOWS - 1);
+}
+
+static int16_t step_of_bits(size_t high, size_t low) {
+    return (int16_t)(uint16_t)(high << LOW_BITS | low);
+}
+
+/* How many steps have the same high bits, in the order of steps. Neighbours are often alike: each
+ * counts in a table of its own, so that no count waits for the one before. */
+static void count_highs(const struct packer *p, uint32_t per_high[HIGHS]) {
+    uint32_t tables[LANES][HIGHS] = {0};
+    size_t l = 0;
+    for (; l + LANES <= p->n; l += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            tables[k][high_bits(p->steps[l + k])]++;
+    for (; l < p->n; l++)
+        tables[0][high_bits(p->steps[l])]++;
+    for (size_t high = 0; high < HIGHS; high++)
+        per_high[high ^ ORDER] =
+            tables[0][high] + tables[1][high] + tables[2][high] + tables[3][high];
 }
 
 /* Quantiles without sorting: how many steps there are with the same high bits, and where a quantile
  * is among these, with the same low bits. Unknown locations come first, and are left out. */
 static void find_quantiles(const struct packer *p, int16_t *quantiles) {
-    uint32_t per_high[HIGHS] = {0}, per_low[LC_PAGE_QUANTILES][LOWS];
-    int8_t slot[HIGHS]; /* in per_low; -1: no quantile there */
+    uint32_t per_high[HIGHS], per_low[LC_PAGE_QUANTILES][LOWS];
+    uint8_t slot[HIGHS], is_near[HIGHS] = {0}; /* by high bits: in per_low; is a quantile there? */
     size_t unknown = 0, wanted[LC_PAGE_QUANTILES], before[LC_PAGE_QUANTILES] = {0};
-    uint32_t highs[LC_PAGE_QUANTILES] = {0};
-    int8_t n_slots = 0;
-    for (size_t l = 0; l < p->n; l++)
-        per_high[high_bits(p->steps[l])]++;
-    for (size_t l = 0; per_high[high_bits(UNKNOWN)] > 0 && l < p->n; l++)
+    size_t highs[LC_PAGE_QUANTILES] = {0};
+    uint8_t n_slots = 0;
+    count_highs(p, per_high);
+    for (size_t l = 0; per_high[high_bits(UNKNOWN) ^ ORDER] > 0 && l < p->n; l++)
         unknown += p->steps[l] == UNKNOWN;
     size_t first = unknown < p->n ? unknown : p->n - 1;
     for (size_t q = 0; q < LC_PAGE_QUANTILES; q++)
         wanted[q] = first + (p->n - 1 - first) * q / (size_t)(LC_PAGE_QUANTILES - 1);
-    memset(slot, -1, sizeof slot);
-    for (size_t q = 0, high = 0, seen = 0; q < LC_PAGE_QUANTILES; q++) {
-        while (wanted[q] >= seen + per_high[high])
-            seen += per_high[high++];
-        if (slot[high] < 0) {
-            highs[n_slots] = (uint32_t)high;
+    for (size_t q = 0, at = 0, seen = 0; q < LC_PAGE_QUANTILES; q++) {
+        while (wanted[q] >= seen + per_high[at])
+            seen += per_high[at++];
+        const size_t high = at ^ ORDER;
+        if (!is_near[high]) {
+            highs[n_slots] = high;
             before[n_slots] = seen;
+            is_near[high] = 1;
             slot[high] = n_slots++;
         }
     }
-    memset(per_low, 0, (size_t)n_slots * sizeof per_low[0]);
+    memset(per_low, 0, n_slots * sizeof per_low[0]);
     size_t n_near = 0; /* few, and nobody can foretell which: hence without a branch */
+    int16_t *near = p->near;
     for (size_t l = 0; l < p->n; l++) {
-        p->near[n_near] = p->steps[l];
-        n_near += slot[high_bits(p->steps[l])] >= 0;
+        near[n_near] = p->steps[l];
+        n_near += is_near[high_bits(p->steps[l])];
     }
     for (size_t i = 0; i < n_near; i++)
-        per_low[slot[high_bits(p->near[i])]][low_bits(p->near[i])]++;
+        per_low[slot[high_bits(near[i])]][low_bits(near[i])]++;
     size_t q = 0;
-    for (int8_t k = 0; k < n_slots; k++)
+    for (size_t k = 0; k < n_slots; k++)
         for (size_t low = 0, seen = before[k]; low < LOWS; low++)
             for (seen += per_low[k][low]; q < LC_PAGE_QUANTILES && wanted[q] < seen; q++)
-                quantiles[q] = (int16_t)(uint16_t)((highs[k] << LOW_BITS | low) ^ 0x8000u);
+                quantiles[q] = step_of_bits(highs[k], low);
 }
 
 static enum lc_err put_metric(struct packer *p, uint32_t metric) {
