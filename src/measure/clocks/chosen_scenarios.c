@@ -100,7 +100,7 @@ void lc_clk_portion(struct lc_clk_thread *k, uint32_t node, uint32_t call, uint6
 /* Functions found by samples belong to the call path that is exact. */
 static uint32_t exact_node(uint32_t node) {
     const struct lc_state_node *nodes = lc_state_nodes();
-    while (lc_raw_is_sampled(nodes[node].kind))
+    while (node != LC_NONE && lc_raw_is_sampled(nodes[node].kind))
         node = nodes[node].parent;
     return node;
 }

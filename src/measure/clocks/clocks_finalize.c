@@ -50,10 +50,15 @@ static void fill_sites(struct lc_state_wait *w) {
     pthread_mutex_unlock(&lc_core.lock);
 }
 
+/* Not so where a call had no path: measurement was off when it began, or the state was full. */
+static bool is_node(uint32_t node) {
+    return node < atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire);
+}
+
 void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index,
                       uint32_t late_thread) {
     uint64_t offset = 0;
-    if (node >= atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire))
+    if (!is_node(node))
         return;
     struct lc_state_wait *w = lc_state_take(sizeof *w, &offset);
     if (w == NULL)
@@ -160,7 +165,7 @@ static void put_costs(const struct lc_blame *costs, const struct lc_blame_row *t
 
 /* For the standard error of what samples found. */
 static void book_spread(const struct lc_blame_row *row, uint32_t what, int i) {
-    if (lc_raw_is_sampled(lc_state_nodes()[row->late_node].kind))
+    if (is_node(row->late_node) && lc_raw_is_sampled(lc_state_nodes()[row->late_node].kind))
         lc_clk_book_node(row->late_node, (uint64_t)sqrt(fmax(row->squares, 0)), what, (uint64_t)i,
                          0);
 }

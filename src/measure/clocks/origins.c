@@ -276,6 +276,8 @@ void lc_clk_origins_met(struct lc_clk_thread *k) {
 
 static LC_COLD void log_work(uint64_t from, uint64_t until, uint32_t node, uint32_t gap) {
     static uint32_t last_gap; /* of the entry before */
+    if (node == LC_NONE)      /* of a call without a path: nobody's */
+        node = 0;
     if (node < HASHES && hashes[node] == 0)
         hashes[node] = lc_clk_path_hash(node);
     lc_past_add_work(lc_clk.past,

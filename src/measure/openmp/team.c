@@ -120,7 +120,8 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     }
     lc_omp_enter(o, now);
     lc_omp_point_now(o, now, &region->fork);
-    uint32_t above = region->node != 0 ? lc_state_nodes()[region->node].parent : LC_NONE;
+    bool has_path = region->node != 0 && region->node != LC_NONE;
+    uint32_t above = has_path ? lc_state_nodes()[region->node].parent : LC_NONE;
     region->fork.late.node = above != LC_NONE ? above : 0;
     region->task = o->task;
     if (o->task != NULL)

@@ -2,6 +2,8 @@
  * collectives, another one completes them while the next ones begin on the same communicator.
  * "switch": one thread switches measurement off and on, and starts others, while the first one
  * sends, receives and is in regions.
+ * "resume": it does only that, as often as it can, so that calls of the first one find measurement
+ * off and begin when it is on again; others wait for what the first one does then.
  * "regions": MPI_THREAD_FUNNELED; a thread that never calls MPI is in many regions while the first
  * one sends, receives and is away from MPI. */
 #include "program.h"
@@ -12,7 +14,7 @@
 
 #include "latecomer.h"
 
-enum { ROUNDS = 400, EXCHANGES = 60, OPEN = 24, NAMES = 100 };
+enum { ROUNDS = 400, EXCHANGES = 60, OPEN = 24, NAMES = 100, SHORT = 2000 };
 static MPI_Request requests[OPEN];
 static int given[OPEN], all[OPEN], begun, completed;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -130,12 +132,43 @@ static void switching(void) {
     pthread_join(thread, NULL);
 }
 
+static void compute(int steps) {
+    for (volatile int i = 0; i < steps; i++) {
+    }
+}
+
+static void *resume_often(void *unused) {
+    (void)unused;
+    while (!stop) {
+        MPI_Pcontrol(0);
+        MPI_Pcontrol(1);
+        compute(SHORT);
+    }
+    return NULL;
+}
+
+static void resuming(void) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, resume_often, NULL) == 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        int sum = 0;
+        OK(MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+        CHECK(sum == size * i);
+        compute(rank == 0 ? 10 * SHORT : 0);
+    }
+    stop = 1;
+    pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "collectives";
     int funneled = strcmp(what, "regions") == 0;
     int wanted = funneled ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE;
     CHECK(start_program_threads(&argc, &argv, wanted) >= wanted);
-    (funneled ? regions : strcmp(what, "switch") == 0 ? switching : collectives)();
+    (funneled                      ? regions
+     : strcmp(what, "switch") == 0 ? switching
+     : strcmp(what, "resume") == 0 ? resuming
+                                   : collectives)();
     say("threads_meet %d", ROUNDS);
     return end_program();
 }
