@@ -60,10 +60,11 @@ def check(work, command, ranks, args):
         launch.shutil.rmtree(work.root / directory, ignore_errors=True)  # of a run that did not end
         run = work.run(work.launcher(ranks) + before + work.tool(directory=directory) + command, env=work.environment(**env, **options, **FILL))
         found += [f"{label}: {report[:2500]}" for report in work.sanitizer_reports()[:3]]
+        said = "\n".join(report.read_text(errors="replace")[-2500:] for report in work.root.glob("san.*"))
         for report in work.root.glob("san.*"):
             report.unlink()
         if run.status != bare.status or answer(run) != answer(bare):
-            found.append(f"{label}: status {run.status} instead of {bare.status}\n{run.out[-600:]}{run.err[-600:]}")
+            found.append(f"{label}: status {run.status} instead of {bare.status}\n{run.out[-600:]}{run.err[-600:]}\n{said}")
             continue
         meta = work.show(directory=directory)["meta"]
         found += faults(meta, label)

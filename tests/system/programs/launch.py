@@ -151,7 +151,8 @@ def sanitizer_reports(root):
             innermost = [next((line for line in part.splitlines() if re.match(r" *#\d", line) and "libsanitizer" not in line), "")
                          for part in accesses]
             ours = [bool(re.search(r"liblatecomer|/src/(measure|base|model|trace)/", frame)) for frame in innermost]
-            if (ours and all(ours)) or "runtime error" in report:
+            died = re.search(r"ERROR: ThreadSanitizer: |Sanitizer: CHECK failed|FATAL: ThreadSanitizer", report)  # with exitcode=0 only the launcher tells
+            if (ours and all(ours)) or "runtime error" in report or died:
                 found.append(report.strip())
     return found
 
