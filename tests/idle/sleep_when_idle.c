@@ -2,8 +2,9 @@
  * MPICH polls without end, Open MPI yields without end: where there are more ranks than cores,
  * ranks that wait take the cores from those that they wait for, and a test takes ten times the
  * processor time of what it does. Both MPIs poll through a function of another library. This one
- * stands before that, and sleeps when nothing has come IDLE_POLLS times in a row. Results, calls
- * and the order of the messages of a rank stay as they are. */
+ * stands before that, and sleeps when nothing has come IDLE_POLLS times in a row; longer where it
+ * has slept often, as a rank does that waits for one that naps. Results, calls and the order of
+ * the messages of a rank stay as they are. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -11,21 +12,27 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { IDLE_POLLS = 50, POLLS_BETWEEN = 5, SLEEP_NS = 10000 };
+enum { IDLE_POLLS = 50, POLLS_BETWEEN = 5, SHORT_SLEEPS = 100 };
+enum { SHORT_NS = 10000, LONG_NS = 1000000 };
 
 unsigned ucp_worker_progress(void *worker);
 int opal_progress(void);
 bool opal_progress_set_yield_when_idle(bool wanted);
 
-static _Thread_local unsigned idle; /* polls of this thread since something came */
+static _Thread_local unsigned idle, sleeps; /* of this thread since something came: polls, sleeps */
 static _Thread_local bool polls, has_yielded;
 
 static void nothing_came(void) {
     if (++idle > IDLE_POLLS) {
         idle = IDLE_POLLS - POLLS_BETWEEN;
-        /* the program may have a nanosleep() of its own */
-        syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
+        struct timespec nap = {.tv_nsec = sleeps < SHORT_SLEEPS ? SHORT_NS : LONG_NS};
+        sleeps += sleeps < SHORT_SLEEPS;
+        syscall(SYS_nanosleep, &nap, NULL); /* the program may have a nanosleep() of its own */
     }
+}
+
+static void something_came(void) {
+    idle = sleeps = 0;
 }
 
 /* The function behind ours. Not by RTLD_NEXT: where a plugin brought the MPI, its libraries are in
@@ -41,7 +48,7 @@ unsigned ucp_worker_progress(void *worker) {
         next = (unsigned (*)(void *))behind("libucp.so.0", "ucp_worker_progress");
     unsigned events = next(worker);
     if (events > 0)
-        idle = 0;
+        something_came();
     else
         nothing_came();
     return events;
@@ -62,7 +69,7 @@ int opal_progress(void) {
     int events = next();
     polls = false;
     if (!has_yielded)
-        idle = 0;
+        something_came();
     return events;
 }
 
