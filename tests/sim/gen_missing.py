@@ -35,4 +35,5 @@ def main():
     Path(out).write_text("\n".join(lines), encoding="utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

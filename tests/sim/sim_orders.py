@@ -18,7 +18,8 @@ BUFFERED = ["--eager", "16384", "--buffer", "1000000000"]
 PROGRAMS = [("callbacks", 3, []), ("p2p_blocking", 3, BUFFERED), ("p2p_nonblocking", 3, BUFFERED), ("p2p_persistent", 3, []), ("probe", 3, BUFFERED),
             ("cancel_free", 3, BUFFERED), ("coll_blocking", 3, []), ("coll_nonblocking", 3, []), ("coll_neighbour", 3, []), ("comm", 3, []),
             ("intercomm", 3, BUFFERED), ("process_topologies", 3, []), ("types", 3, []), ("threads", 3, BUFFERED), ("threads_group", 4, []),
-            ("one_sided", 3, []), ("io", 3, BUFFERED), ("session_only", 3, BUFFERED), ("errors", 3, []), ("idup_in_flight", 4, BUFFERED), ("inter_iallgather", 4, [])]
+            ("one_sided", 3, []), ("io", 3, BUFFERED), ("session_only", 3, BUFFERED), ("errors", 3, []), ("idup_in_flight", 4, BUFFERED), ("inter_iallgather", 4, []),
+            ("large_counts", 3, BUFFERED), ("mpi4", 3, BUFFERED)]
 ENDS = [("deadlock", 86, "deadlock, nobody can go on"), ("spin", 86, "rank 1 has the turn"), ("exit", 3, ""), ("killed", 137, ""),
         ("abort", 5, "MPI_Abort(MPI_COMM_WORLD, 5)")]
 found = []
