@@ -179,6 +179,7 @@ int sim_error(const struct sim_comm *comm, int class);
 int sim_check_comm(MPI_Comm comm, struct sim_comm **found);
 
 /* ---- requests ---- */
+enum sim_mode { SIM_STANDARD, SIM_SYNCHRONOUS, SIM_READY, SIM_BUFFERED };
 enum sim_use { SIM_USE_SEND, SIM_USE_RECEIVE, SIM_USE_COLLECTIVE, SIM_USE_GENERAL, SIM_USE_NONE };
 
 struct sim_collective;
@@ -189,7 +190,8 @@ struct sim_handle {
     void *data;
     long count;
     MPI_Datatype type;
-    int peer, tag, mode;
+    int peer, tag;
+    enum sim_mode mode;
     bool persistent, active, freed;
     int parts, ready;          /* of a partitioned send: how many there are, how many are ready */
     uint64_t stream;           /* of a partitioned message: its context */
@@ -208,8 +210,15 @@ struct sim_handle {
 MPI_Request sim_request_handle(struct sim_handle *handle);
 struct sim_handle *sim_handle_of(MPI_Request request);
 struct sim_handle *sim_handle_new(enum sim_use use);
+void sim_handle_free(struct sim_handle *handle);
+void sim_request_drop(
+    MPI_Request request); /* the handle of what is gone, or the program's no more */
 bool sim_is_complete(const struct sim_handle *handle);
 int sim_start_one(struct sim_handle *handle);
+int sim_start_send(struct sim_handle *handle); /* of a message in parts: all are ready */
+/* What a complete one leaves; the class of its error, without calling a handler. */
+int sim_finish(struct sim_handle *handle, MPI_Status *status);
+int sim_report(const struct sim_comm *comm, int class); /* calls the handler if it is an error */
 /* Takes what a complete receive got: its data, its status. */
 int sim_take_receive(struct sim_handle *handle, MPI_Status *status);
 void sim_empty_status(MPI_Status *status);
