@@ -91,6 +91,7 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
               ("--nodes", "16", "--node-latency", "50000", "--random", "--eager", "16384", "--buffer", "1000000")),  # the simulation's: a clock read cost 9 us
          Case(15, ((15, 7), (15, 8), (15, 9)), 4, FREE),  # costs: a wait in a scan that is too short to be traced back, but meets others there
          Case(30071, tuple((seed, phase) for seed in range(30071, 30081) for phase in range(PHASES)), 5, ("--worst",)),  # more blame than the table holds
+         Case(40, ((42, 3),), 3, ("--latency", "20000"), "threads", transport="mpi"),  # the truth's: a small send over records hears of no late receiver
          Case(50201, ((50210, 11),), 3, transport="mpi"),  # blame stayed with the late sender where a receiver turned out to be later
          Case(83, ((83, 8), (83, 9), (83, 10)), 3, FREE), Case(53, ((53, 10),), 3, FREE)]  # both are in MPI_Sendrecv after the wait is over
 
@@ -191,7 +192,7 @@ def measure(tools, case):
             analysis, what_if = show("--analysis"), json.loads(member(exp, "critical_path.json", "analysis.cubex"))["what_if"]
         result = show()
         apart = max(result["meta"]["clock_sync"]["nodes"], 2 if case.transport else 1)
-        run.apart = apart
+        run.apart, run.node = apart, [rank if case.transport else rank * case.nodes() // case.ranks for rank in range(case.ranks)]
         return Measured(result, tsv(exp, "blame.tsv"), tsv(exp, "costs.tsv"), json.loads(member(exp, "pairs.json"))["rows"], analysis, what_if, run, apart)
 
 

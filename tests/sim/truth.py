@@ -8,6 +8,7 @@ from pathlib import Path
 ENDS = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}  # in which the tool begins and ends
 # docs/clocks.md: shorter sends do not look for the post of their receive; posts with wildcards, and all over records, are told of if they came so much later
 SHORT_NS = 1000
+SMALL_BYTES = 4096  # docs/clocks.md: over records, smaller standard sends are not told when their receive was posted
 NOT_TRACED = ("MPI_Comm_create_from_group", "MPI_File_set_size")  # docs/clocks.md: `analyze` does not know that members meet there
 AT_ONCE_NS = 2  # two that end so close to each other need not see each other
 N2N = ("Allreduce", "Allgather", "Alltoall", "Reduce_scatter_block")
@@ -72,6 +73,7 @@ class Run:
 
     def __init__(self, log, ranks):
         self.ranks, self.found, self.apart = ranks, {}, 1  # nodes that send records to each other
+        self.node = [0] * ranks  # of each rank
         self.calls = []  # of each location, in the order of the result
         for rank in range(ranks):
             self.calls += read(f"{log}.{rank}", rank)
@@ -246,6 +248,11 @@ def pairs(run, nodes=1):
     return result
 
 
+def is_told(run, send):
+    """Does the sender hear at all when its receive was posted?"""
+    return send.mode == "Ssend" or send.size >= SMALL_BYTES or run.node[send.call.rank] == run.node[send.to]
+
+
 def is_sure(call, send, nodes=1):
     """Does the sender surely hear when its receive was posted, in a call that it may have waited in? In MPI_Waitsome only inside a node."""
     if call.function == "MPI_Waitsome" and nodes > 1:
@@ -270,7 +277,7 @@ def wait_of(run, call, nodes=1):
             u = send.posted.begin
             if send.mode == "Send" and word == "D" and send.to in from_late:
                 continue  # may have been buffered, while the message from there has surely kept the call: no candidate
-            late = call.begin < u < call.end
+            late = call.begin < u < call.end and is_told(run, send)
             candidates.append(Wait(u - call.begin if late else 0, "mpi_latereceiver", [send.posted], is_sure(call, send, nodes)))
         if word in ("T", "V"):
             late = last_of(run.others(word, rest))
@@ -299,7 +306,7 @@ def sources(run, call):
         if word == "R":
             yield run.sends[int(rest[1]), rest[2]].call, True
         send = run.send_that_ends(call, word, rest)
-        if send is not None and send.posted.begin < call.end and (send.mode == "Ssend" or send.posted.begin > call.begin):
+        if send is not None and send.posted.begin < call.end and is_told(run, send) and (send.mode == "Ssend" or send.posted.begin > call.begin):
             yield send.posted, send.mode == "Ssend" or is_sure(call, send, run.apart)
         if word in ("T", "V"):
             for other in run.others(word, rest):
