@@ -18,7 +18,7 @@ struct collector {
     size_t n_parts;
     json_t *benchmark; /* borrowed */
     const struct lc_code_names *names;
-    FILE *table;
+    FILE *table; /* NULL: it cannot be written */
     struct lc_collected *out;
 };
 
@@ -241,7 +241,7 @@ static enum lc_err make_fingerprint(struct collector *c, struct lc_measured_job 
     LC_TRY(lc_measured_job_each(job, f->about));
     LC_TRY(lc_measured_job_counters(job, f, f->about));
     LC_TRY(lc_job_samples_add(job, c->parts, c->names, f->about));
-    return lc_runs_csv_job(c->table, f, job);
+    return c->table != NULL ? lc_runs_csv_job(c->table, f, job) : LC_OK;
 }
 
 static enum lc_err make_job(struct collector *c, struct lc_measured_job *job) {
@@ -352,17 +352,16 @@ enum lc_err lc_bench_collect(const char *directory, json_t *benchmark,
     struct collector c = {.benchmark = benchmark, .names = names, .out = out};
     struct lc_strbuf table = {0};
     lc_strbuf_printf(&table, "%s/runs.csv.zst", directory);
-    enum lc_err err = read_parts(&c, directory);
+    enum lc_err err = read_parts(&c, directory), written = LC_OK;
     if (err == LC_OK)
-        err = lc_runs_csv_begin(lc_strbuf_get(&table), &c.table);
+        written = lc_runs_csv_begin(lc_strbuf_get(&table), &c.table);
     if (err == LC_OK)
         err = make_all(&c);
     if (err == LC_OK)
         subtract_empty(&c);
-    if (c.table != NULL) {
-        enum lc_err closed = lc_runs_csv_end(lc_strbuf_get(&table), c.table);
-        err = err != LC_OK ? err : closed;
-    }
+    if (c.table != NULL)
+        written = lc_runs_csv_end(lc_strbuf_get(&table), c.table);
+    err = err != LC_OK ? err : written;
     for (size_t r = 0; r < c.n_parts; r++)
         lc_rank_part_free(&c.parts[r]);
     free(c.parts);

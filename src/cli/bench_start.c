@@ -480,7 +480,13 @@ static enum lc_err run_and_collect(struct lc_words *words, bool launched,
         lc_complain("bench: no page: %s", lc_err_text());
     if (err != LC_OK && interrupted)
         err = lc_fail(LC_ERR_NOT_FOUND, "bench: stopped early: nothing was measured yet");
-    if (err != LC_OK) { /* then what the launcher said is all there is to know */
+    if (err != LC_OK && result->n > 0) { /* no space left, or the like */
+        remove_table(directory);
+        if (!w->one_of_many)
+            lc_complain("bench: what was measured is in %s: when it can be written, `latecomer "
+                        "bench show %s` makes the result",
+                        directory, directory);
+    } else if (err != LC_OK) { /* then what the launcher said is all there is to know */
         if (!w->one_of_many && !interrupted)
             fputs(lc_strbuf_get(&held), stderr);
         remove_parts(directory);

@@ -153,6 +153,21 @@ def interrupted():
     check(not listed["complete"] and len(fingerprint("cut", "MPI_Bcast-8")["runs_ns"]) > 30, "interrupted: nothing kept")
 
 
+def unwritable():
+    """A table that cannot be written, as on a full disk, costs no repetition: the result is made when it can."""
+    with subprocess.Popen([LATECOMER, "bench", "MPI_Exscan", "--reps", "70", "--time", "100", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "-o", "full"],
+                          cwd=SCRATCH, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SCAN_US="10000")) as process:
+        deadline = time.time() + patience(30)
+        while time.time() < deadline and not os.path.exists(f"{SCRATCH}/full/parts/rank-1"):
+            time.sleep(0.01)
+        os.mkdir(f"{SCRATCH}/full/runs.csv.zst")
+        _, errors = process.communicate(timeout=patience(100))
+    check(process.returncode == 1 and "`latecomer bench show full` makes the result" in errors and "runs.csv.zst" in errors, f"unwritable: exit {process.returncode}: {errors}")
+    os.rmdir(f"{SCRATCH}/full/runs.csv.zst")
+    done = bench("show", "full")
+    check(done.returncode == 0 and len(fingerprint("full", "MPI_Exscan-8")["runs_ns"]) == 70 and len(table("full")) > 140, f"unwritable: shown: {done.returncode} {done.stderr}")
+
+
 def compared():
     """Imported times, so that the load of the machine has no say in how many are good."""
     with open(f"{SCRATCH}/times.csv", "w", encoding="utf-8") as file:
@@ -417,7 +432,7 @@ def mistakes():
 def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
-    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, compared, probed, samples, layers, shared_ring, correlated, counted, mpi_variables, lacking, failing, papi, precise, some_ranks, mistakes):
+    for part in (all_operations, table_agrees, synchronisations, oversubscribed, launched, live, interrupted, unwritable, compared, probed, samples, layers, shared_ring, correlated, counted, mpi_variables, lacking, failing, papi, precise, some_ranks, mistakes):
         begin = time.time()
         part()
         print(f"{part.__name__}: {time.time() - begin:.1f} s")
