@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/strbuf.h"
+
 /* Is it one of the words? */
 static inline bool lc_word_list_has(const char *list, const char *word) {
     size_t length = strlen(word);
@@ -15,6 +17,12 @@ static inline bool lc_word_list_has(const char *list, const char *word) {
             return true;
     }
     return false;
+}
+
+/* Each once: one result of each is what there is room for. */
+static inline void lc_word_list_add(const char *word, struct lc_strbuf *list) {
+    if (list->length == 0 || !lc_word_list_has(lc_strbuf_get(list), word))
+        lc_strbuf_printf(list, "%s%s", list->length > 0 ? "," : "", word);
 }
 
 #endif

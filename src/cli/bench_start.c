@@ -132,8 +132,10 @@ static enum lc_err add_operation(const char *word, const char *const *names, siz
     bool overlap = found != NULL && strncmp(found, "MPI_I", 5) == 0 &&
                    strcasecmp(word + length, "+overlap") == 0;
     if (begins == 1 && (word[length] == '\0' || overlap)) {
-        lc_strbuf_printf(out, "%s%s%s", out->length > 0 ? "," : "", found,
-                         overlap ? "+overlap" : "");
+        struct lc_strbuf name = {0};
+        lc_strbuf_printf(&name, "%s%s", found, overlap ? "+overlap" : "");
+        lc_word_list_add(lc_strbuf_get(&name), out);
+        lc_strbuf_free(&name);
         return LC_OK;
     }
     if (begins == 1)

@@ -1,5 +1,4 @@
 /* latecomer bench: the micro-benchmark and its fingerprints. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,207 +11,13 @@
 #include "bench/compare_text.h"
 #include "bench/fingerprint_text.h"
 #include "bench/runs_import.h"
+#include "bench/word_list.h"
 #include "cli/bench_beside.h"
 #include "cli/bench_guidelines.h"
 #include "cli/bench_jobs.h"
-#include "cli/bench_start.h"
-#include "cli/bench_sweep.h"
+#include "cli/bench_options.h"
 #include "cli/cmd.h"
-#include "cli/options.h"
 #include "report/text_parts.h"
-
-struct settings {
-    bool json, gate;
-    const char *output, *operation, *bytes, *of;
-    size_t n_after; /* lc_cli_after_dashes */
-    struct lc_sweep_wishes sweep;
-    struct lc_bench_wishes wishes;
-    struct lc_operands operands;
-};
-
-enum {
-    KEY_JSON = 256,
-    KEY_OPERATION,
-    KEY_BYTES,
-    KEY_REPS,
-    KEY_TIME,
-    KEY_SYNC,
-    KEY_MPI,
-    KEY_ROOT,
-    KEY_COMM,
-    KEY_PRECISION,
-    KEY_SEED,
-    KEY_COUNTERS,
-    KEY_PAPI,
-    KEY_VARIABLES,
-    KEY_IN_PLACE,
-    KEY_GATE,
-    KEY_VARY,
-    KEY_ROUNDS,
-    KEY_EVERY,
-    KEY_LESS_EMPTY,
-    KEY_AUDIT,
-    KEY_OF,
-    KEY_SAMPLES,
-    KEY_RANKS
-};
-
-static const struct argp_option options[] = {
-    {"bytes", KEY_BYTES, "N,..", 0, "Message sizes: 8,1k,1M (default 8)", 0},
-    {"reps", KEY_REPS, "N", 0,
-     "Repetitions (default 1000; with --precision at most this, default 100000)", 0},
-    {"time", KEY_TIME, "SECONDS", 0, "At most for each size (default 10)", 0},
-    {"precision", KEY_PRECISION, "REL", 0,
-     "Until the 95 % intervals of median and 95 % quantile are narrower: 0.02", 0},
-    {"sync", KEY_SYNC, "roundtime|window|barrier|none", 0,
-     "How ranks start together (default roundtime)", 0},
-    {NULL, 'n', "RANKS", 0, "Start them (default 2; not under a launcher)", 0},
-    {"mpi", KEY_MPI, "openmpi|mpich", 0, "Which MPI (default: the first that is there)", 0},
-    {"root", KEY_ROOT, "R", 0, "Root of rooted operations (default 0)", 0},
-    {"comm", KEY_COMM, "world|node|reverse|LIST/LIST..", 0,
-     "Communicator: all ranks, each node by itself, ranks in the other order, or several lists of "
-     "ranks at the same time: 0-1/2-3",
-     0},
-    {"ranks", KEY_RANKS, "LIST", 0, "Only these measure, the others wait: 0,2-3", 0},
-    {"in-place", KEY_IN_PLACE, NULL, 0, "MPI_IN_PLACE, for operations that know it", 0},
-    {"counters", KEY_COUNTERS, "rusage,delay,perf,mpi,gap,probes,hardware,spc", 0,
-     "Counters of each repetition (default all but hardware and spc), or none", 0},
-    {"mpi-variables", KEY_VARIABLES, "NAME,..", 0,
-     "Performance variables of MPI_T to read, or parts of their names (default: the first 24)", 0},
-    {"less-empty", KEY_LESS_EMPTY, NULL, 0, "Measure empty, too, and tell the median without it",
-     0},
-    {"audit", KEY_AUDIT, NULL, 0,
-     "Also tell what the measuring itself does: empty, counters, starts, clock", 0},
-    {"papi", KEY_PAPI, "EVENT,..", 0, "Also count events of PAPI: PAPI_L3_TCM,..", 0},
-    {"counters-every", KEY_EVERY, "N", 0,
-     "Read counters in every Nth repetition, whose run time does not count (default 5)", 0},
-    {"samples", KEY_SAMPLES, NULL, 0,
-     "Show in which functions the operation spends its time, by samples of the call stack", 0},
-    {"seed", KEY_SEED, "N", 0, "sweep, guidelines, compare: of random choices (default 1)", 0},
-    {NULL, 'o', "DIR", 0, "Directory of the result (default latecomer-bench-OP-..)", 0},
-    {"json", KEY_JSON, NULL, 0, "One JSON object on standard output", 0},
-    {"of", KEY_OF, "EXPERIMENT", 0,
-     "What this program's operations take alone: their sizes and communicators (as: beside)", 0},
-    {"operation", KEY_OPERATION, "OP", 0, "import: what was measured, if the file does not say", 0},
-    {"vary", KEY_VARY, "NAME=A,B,..", 0,
-     "sweep: mpi, n, comm, sync, bind, map, bytes, a parameter of Open MPI or a variable like "
-     "MPIR_CVAR_..",
-     0},
-    {"rounds", KEY_ROUNDS, "N", 0, "sweep, guidelines: launches of each (default 7, 10)", 0},
-    {"gate", KEY_GATE, NULL, 0, "compare: exit with 3 unless both are the same", 0},
-    {0}};
-
-static double parse_number(const char *option, const char *text, double least, double most) {
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value >= least && value <= most))
-        lc_cli_usage("bench: --%s %s: give a number from %g to %g", option, text, least, most);
-    return value;
-}
-
-static const char *one_of(const char *option, const char *arg, const char *const *names) {
-    for (const char *const *name = names; *name != NULL; name++)
-        if (strcmp(arg, *name) == 0)
-            return arg;
-    lc_cli_usage("bench: --%s %s: unknown: see `latecomer help bench`", option, arg);
-}
-
-static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
-    static const char *const syncs[] = {"roundtime", "window", "barrier", "none", NULL};
-    static const char *const mpis[] = {"openmpi", "mpich", NULL};
-    static const char *const comms[] = {"world", "node", "reverse", NULL};
-    static const char *const sources[] = {"rusage", "delay",    "perf", "mpi", "gap",
-                                          "probes", "hardware", "spc",  "none"};
-    if (key == KEY_REPS)
-        w->reps = (uint64_t)parse_number("reps", arg, 1, 1e8);
-    else if (key == KEY_TIME)
-        w->seconds = parse_number("time", arg, 0.001, 1e6);
-    else if (key == KEY_PRECISION)
-        w->precision = parse_number("precision", arg, 1e-4, 1);
-    else if (key == KEY_SYNC)
-        w->sync = one_of("sync", arg, syncs);
-    else if (key == 'n')
-        w->ranks = (long)parse_number("n", arg, 1, 1e6);
-    else if (key == KEY_MPI)
-        w->flavour = strcmp(one_of("mpi", arg, mpis), "mpich") == 0 ? LC_FLAVOUR_IS_MPICH
-                                                                    : LC_FLAVOUR_IS_OPENMPI;
-    else if (key == KEY_ROOT)
-        w->root = (long)parse_number("root", arg, 0, 1e6);
-    else if (key == KEY_COMM) /* lists of ranks are looked at where their number is known */
-        w->comm = isdigit((unsigned char)*arg) ? arg : one_of("comm", arg, comms);
-    else if (key == KEY_RANKS)
-        w->of_ranks = arg;
-    else if (key == KEY_SEED)
-        w->seed = (uint64_t)parse_number("seed", arg, 0, 1e15);
-    else if (key == KEY_COUNTERS) {
-        lc_cli_check_words("bench: --counters", "source of counters", arg, sources,
-                           sizeof sources / sizeof sources[0]);
-        w->counters = arg;
-    } else if (key == KEY_PAPI)
-        w->papi = arg;
-    else if (key == KEY_VARIABLES)
-        w->variables = arg;
-    else if (key == KEY_EVERY)
-        w->every = (uint64_t)parse_number("counters-every", arg, 2, 1e8);
-    else if (key == KEY_LESS_EMPTY)
-        w->less_empty = true;
-    else if (key == KEY_AUDIT)
-        w->audit = true;
-    else if (key == KEY_SAMPLES)
-        w->samples = true;
-    else if (key == KEY_IN_PLACE)
-        w->in_place = true;
-    else
-        return ARGP_ERR_UNKNOWN;
-    return 0;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state) {
-    struct settings *s = state->input;
-    if (key == KEY_JSON)
-        s->json = true;
-    else if (key == KEY_GATE)
-        s->gate = true;
-    else if (key == KEY_OF)
-        s->of = arg;
-    else if (key == KEY_OPERATION)
-        s->operation = arg;
-    else if (key == KEY_BYTES)
-        s->bytes = arg;
-    else if (key == 'o')
-        s->output = arg;
-    else if (key == KEY_VARY && s->sweep.n_vary == LC_SWEEP_VARIED)
-        lc_cli_usage("bench: --vary: given more than %d times", LC_SWEEP_VARIED);
-    else if (key == KEY_VARY)
-        s->sweep.vary[s->sweep.n_vary++] = arg;
-    else if (key == KEY_ROUNDS)
-        s->sweep.rounds = (size_t)parse_number("rounds", arg, 1, 1000);
-    else if (key == ARGP_KEY_ARG)
-        return lc_cli_operand_add(&s->operands, arg);
-    else
-        return parse_wish(key, arg, &s->wishes);
-    return 0;
-}
-
-static const struct argp argp = {
-    options,
-    parse,
-    "OP\nlist\njobs FILE\nsweep OP\nguidelines [OP]\n--of EXPERIMENT\nbeside EXPERIMENT "
-    "[RESULT..]\nimport "
-    "FILE.csv\nshow "
-    "DIR|FILE\ncompare A B\ncompare A.. "
-    "-- B..",
-    "Measures an MPI operation, many repetitions with all ranks starting together, and shows its "
-    "fingerprint: quantiles, phases, modes, histogram. OP: as MPI calls it, in any case, also "
-    "without MPI_ or its beginning alone (allreduce, allr); several separated by commas; "
-    "list: all of them. jobs: those of a file, one OP and its options per line. sweep: variants of "
-    "it, ranked. guidelines: is it slower than others that do the same. --of: the operations of a "
-    "program alone. import: the fingerprint of run times measured elsewhere. show: a result on "
-    "the terminal. compare: are two results the same. Also under a launcher: mpirun -n 4 latecomer "
-    "bench MPI_Allreduce.",
-    NULL,
-    NULL,
-    NULL};
 
 static void begin_page(struct lc_bench_page *page) {
     struct lc_text text;
@@ -275,7 +80,7 @@ static uint64_t parse_bytes(const char *text) {
     return (uint64_t)value;
 }
 
-static const char *one_operand(const struct settings *s, const char *what) {
+static const char *one_operand(const struct lc_bench_settings *s, const char *what) {
     if (s->operands.n != 2)
         lc_cli_usage("bench: %s: give one %s", s->operands.items[0], what);
     return s->operands.items[1];
@@ -299,7 +104,7 @@ static enum lc_err write_result(const struct lc_fingerprint *f, const char *want
     return err;
 }
 
-static enum lc_err bench_import(const struct settings *s, int *code) {
+static enum lc_err bench_import(const struct lc_bench_settings *s, int *code) {
     struct lc_imported in;
     struct lc_fingerprint *f;
     const char *file = one_operand(s, "FILE.csv");
@@ -319,7 +124,8 @@ static enum lc_err bench_import(const struct settings *s, int *code) {
 }
 
 /* What a directory of several launches says, again; *shown: it is one. */
-static enum lc_err show_launches(const struct settings *s, const char *directory, bool *shown) {
+static enum lc_err show_launches(const struct lc_bench_settings *s, const char *directory,
+                                 bool *shown) {
     static const struct {
         const char *file, *format;
         void (*print)(const json_t *object, const struct lc_bench_page *page);
@@ -348,7 +154,7 @@ static enum lc_err show_launches(const struct settings *s, const char *directory
     return err;
 }
 
-static enum lc_err bench_show(const struct settings *s, int *code) {
+static enum lc_err bench_show(const struct lc_bench_settings *s, int *code) {
     struct lc_fingerprint **all;
     size_t n;
     bool shown;
@@ -375,7 +181,7 @@ static enum lc_err bench_show(const struct settings *s, int *code) {
     return err;
 }
 
-static enum lc_err bench_list(const struct settings *s, int *code) {
+static enum lc_err bench_list(const struct lc_bench_settings *s, int *code) {
     (void)s;
     (void)code;
     return lc_bench_list();
@@ -384,10 +190,11 @@ static enum lc_err bench_list(const struct settings *s, int *code) {
 /* Sizes as numbers: "8,1024". The caller frees it. */
 static char *sizes_of(const char *list) {
     struct lc_strbuf out = {0};
-    char *copy = strdup(list), *rest = copy;
-    for (char *word; rest != NULL && (word = strsep(&rest, ",")) != NULL;)
-        lc_strbuf_printf(&out, "%s%llu", out.length > 0 ? "," : "",
-                         (unsigned long long)parse_bytes(word));
+    char *copy = strdup(list), *rest = copy, number[32];
+    for (char *word; rest != NULL && (word = strsep(&rest, ",")) != NULL;) {
+        snprintf(number, sizeof number, "%llu", (unsigned long long)parse_bytes(word));
+        lc_word_list_add(number, &out);
+    }
     free(copy);
     return lc_strbuf_take(&out);
 }
@@ -412,7 +219,7 @@ static enum lc_err print_audit(const struct lc_collected *result,
 }
 
 /* One launch, printed; of one of many a line for each fingerprint. */
-static enum lc_err measure(const struct settings *s, const char *operations, int *code) {
+static enum lc_err measure(const struct lc_bench_settings *s, const char *operations, int *code) {
     struct lc_bench_wishes wishes = s->wishes;
     struct lc_collected result;
     char *sizes = sizes_of(s->bytes != NULL ? s->bytes : "8");
@@ -445,7 +252,7 @@ static enum lc_err measure(const struct settings *s, const char *operations, int
     return err;
 }
 
-static enum lc_err bench_measure(const struct settings *s, int *code) {
+static enum lc_err bench_measure(const struct lc_bench_settings *s, int *code) {
     if (s->operands.n > 1)
         lc_cli_usage("bench: more than one operation: separate them with commas: %s,%s",
                      s->operands.items[0], s->operands.items[1]);
@@ -453,14 +260,15 @@ static enum lc_err bench_measure(const struct settings *s, int *code) {
 }
 
 /* A line of a job file: what it does not say is as on the command line. operands: to be freed. */
-static enum lc_err parse_job(const struct settings *s, const char *file, struct lc_bench_job *job,
-                             struct settings *wanted) {
+static enum lc_err parse_job(const struct lc_bench_settings *s, const char *file,
+                             struct lc_bench_job *job, struct lc_bench_settings *wanted) {
     *wanted = *s;
     wanted->operands = (struct lc_operands){.items = NULL};
     wanted->output = NULL;
     wanted->wishes.one_of_many = true;
-    if (lc_cli_parse(&argp, 0, job->n, job->word, wanted) != LC_EXIT_OK)
+    if (lc_cli_parse(&lc_bench_argp, 0, job->n, job->word, wanted) != LC_EXIT_OK)
         exit(LC_EXIT_USAGE);
+    lc_bench_check_options(wanted, "");
     if (wanted->operands.n == 1 && wanted->output == NULL)
         return LC_OK;
     free(wanted->operands.items);
@@ -470,9 +278,9 @@ static enum lc_err parse_job(const struct settings *s, const char *file, struct 
 }
 
 /* The result of each line is a directory in that of all. */
-static enum lc_err run_job(const struct settings *s, const char *directory, size_t line,
+static enum lc_err run_job(const struct lc_bench_settings *s, const char *directory, size_t line,
                            json_t *listed, int *code) {
-    struct settings one = *s;
+    struct lc_bench_settings one = *s;
     struct lc_strbuf output = {0};
     int job_code = LC_EXIT_OK;
     lc_strbuf_printf(&output, "%s/line-%zu", directory, line);
@@ -494,8 +302,9 @@ static enum lc_err run_job(const struct settings *s, const char *directory, size
 }
 
 /* All lines, before the first is measured. */
-static enum lc_err parse_jobs(const struct settings *s, const char *file,
-                              struct lc_bench_jobs *jobs, struct settings *all, size_t *n) {
+static enum lc_err parse_jobs(const struct lc_bench_settings *s, const char *file,
+                              struct lc_bench_jobs *jobs, struct lc_bench_settings *all,
+                              size_t *n) {
     for (*n = 0; *n < jobs->n; (*n)++) {
         LC_TRY(parse_job(s, file, &jobs->all[*n], &all[*n]));
         char *found;
@@ -509,7 +318,7 @@ static enum lc_err parse_jobs(const struct settings *s, const char *file,
     return LC_OK;
 }
 
-static enum lc_err run_jobs(const struct settings *all, const struct lc_bench_jobs *jobs,
+static enum lc_err run_jobs(const struct lc_bench_settings *all, const struct lc_bench_jobs *jobs,
                             const char *wanted, int *code) {
     struct lc_strbuf directory = {0};
     json_t *listed = json_array();
@@ -532,10 +341,10 @@ static enum lc_err run_jobs(const struct settings *all, const struct lc_bench_jo
     return err;
 }
 
-static enum lc_err bench_jobs(const struct settings *s, int *code) {
+static enum lc_err bench_jobs(const struct lc_bench_settings *s, int *code) {
     const char *file = one_operand(s, "FILE");
     struct lc_bench_jobs jobs;
-    struct settings *all = NULL;
+    struct lc_bench_settings *all = NULL;
     struct lc_launch here;
     size_t n = 0;
     lc_launch_detect_place(&here);
@@ -555,7 +364,7 @@ static enum lc_err bench_jobs(const struct settings *s, int *code) {
     return err;
 }
 
-static enum lc_err bench_sweep(const struct settings *s, int *code) {
+static enum lc_err bench_sweep(const struct lc_bench_settings *s, int *code) {
     struct lc_sweep_wishes wishes = s->sweep;
     json_t *result;
     const char *bytes = s->bytes;
@@ -582,7 +391,7 @@ static enum lc_err bench_sweep(const struct settings *s, int *code) {
     return err;
 }
 
-static enum lc_err bench_guidelines(const struct settings *s, int *code) {
+static enum lc_err bench_guidelines(const struct lc_bench_settings *s, int *code) {
     struct lc_bench_wishes each = s->wishes;
     json_t *result;
     if (s->operands.n > 2)
@@ -604,8 +413,8 @@ static enum lc_err bench_guidelines(const struct settings *s, int *code) {
 }
 
 /* What a program's operations take alone, from results or, without any, measured now. */
-static enum lc_err print_beside(const struct settings *s, const char *experiment, char **results,
-                                size_t n, int *code) {
+static enum lc_err print_beside(const struct lc_bench_settings *s, const char *experiment,
+                                char **results, size_t n, int *code) {
     struct lc_bench_wishes each = s->wishes;
     json_t *table;
     each.output = s->output;
@@ -621,14 +430,14 @@ static enum lc_err print_beside(const struct settings *s, const char *experiment
     return err;
 }
 
-static enum lc_err bench_beside(const struct settings *s, int *code) {
+static enum lc_err bench_beside(const struct lc_bench_settings *s, int *code) {
     if (s->operands.n < 2)
         lc_cli_usage(
             "bench: beside: give the result of a program, and results of bench if there are any");
     return print_beside(s, s->operands.items[1], s->operands.items + 2, s->operands.n - 2, code);
 }
 
-static enum lc_err bench_compare(const struct settings *s, int *code) {
+static enum lc_err bench_compare(const struct lc_bench_settings *s, int *code) {
     struct lc_bench_comparison c;
     struct lc_bench_page page;
     char **results = s->operands.items + 1; /* after "compare" */
@@ -660,18 +469,22 @@ static enum lc_err bench_compare(const struct settings *s, int *code) {
 
 static const struct {
     const char *word;
-    enum lc_err (*run)(const struct settings *s, int *code);
+    enum lc_err (*run)(const struct lc_bench_settings *s, int *code);
 } words[] = {{"import", bench_import}, {"show", bench_show},      {"list", bench_list},
              {"jobs", bench_jobs},     {"sweep", bench_sweep},    {"guidelines", bench_guidelines},
              {"beside", bench_beside}, {"compare", bench_compare}};
 enum { WORDS = sizeof words / sizeof words[0] };
 
-static int run_word(const struct settings *s) {
+static int run_word(const struct lc_bench_settings *s) {
     int code = LC_EXIT_OK;
-    enum lc_err (*run)(const struct settings *, int *) = bench_measure;
+    enum lc_err (*run)(const struct lc_bench_settings *, int *) = bench_measure;
+    const char *word = "";
     for (size_t i = 0; i < WORDS && s->of == NULL; i++)
-        if (strcmp(s->operands.items[0], words[i].word) == 0)
+        if (strcmp(s->operands.items[0], words[i].word) == 0) {
             run = words[i].run;
+            word = words[i].word;
+        }
+    lc_bench_check_options(s, word);
     enum lc_err err = s->of != NULL ? print_beside(s, s->of, NULL, 0, &code) : run(s, &code);
     if (err == LC_OK)
         return code;
@@ -680,14 +493,14 @@ static int run_word(const struct settings *s) {
 }
 
 int lc_cmd_bench(int argc, char **argv) {
-    struct settings settings = {.n_after = lc_cli_after_dashes(argc, argv)};
+    struct lc_bench_settings settings = {.n_after = lc_cli_after_dashes(argc, argv)};
     char **typed; /* parsing changes their order */
     if (lc_alloc(&typed, (size_t)argc, sizeof typed[0]) == LC_OK) {
         memcpy(typed, argv, (size_t)argc * sizeof typed[0]);
         settings.wishes.argc = argc;
         settings.wishes.argv = typed;
     }
-    int code = lc_cli_parse(&argp, 0, argc, argv, &settings);
+    int code = lc_cli_parse(&lc_bench_argp, 0, argc, argv, &settings);
     if (code == LC_EXIT_OK && settings.of != NULL && (settings.operands.n > 0 || settings.bytes))
         lc_cli_usage("bench: --of: the program says which operations and sizes: leave others out");
     if (code == LC_EXIT_OK && settings.operands.n == 0 && settings.of == NULL)

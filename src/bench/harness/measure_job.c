@@ -16,6 +16,7 @@
 #include "base/stats.h"
 #include "bench/categories.h"
 #include "bench/dependent.h"
+#include "bench/harness/message_operations.h"
 #include "bench/harness/mock_ups.h"
 #include "bench/harness/op_samples.h"
 #include "bench/harness/probe_layers.h"
@@ -477,26 +478,36 @@ static void prepare_overlap(struct job *j) {
     j->data.compute_ns = lc_stats_quantile_sorted(times, BROADCASTS, 0.5);
 }
 
-/* The library in this process may be another one than that of the build. Collective. */
-static bool is_there(const struct lc_harness *h, const char *operation) {
+static const char lacks[] = "this MPI does not have it";
+
+/* Why it cannot be measured, or NULL: the library in this process may be another one than that of
+ * the build. Collective. */
+static const char *why_not(const struct lc_harness *h, const char *operation) {
     char name[LC_PART_NAME];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(operation, "+"), operation);
-    int64_t lacks = strncmp(name, "MPI_", 4) == 0 && strchr(name, '~') == NULL &&
-                    dlsym(RTLD_DEFAULT, name) == NULL;
-    lc_own_maximum(&h->own, &lacks, 1);
-    return lacks == 0;
+    int members;
+    MPI_Comm_size(h->comm, &members);
+    int64_t found[] = {strncmp(name, "MPI_", 4) == 0 && strchr(name, '~') == NULL &&
+                           dlsym(RTLD_DEFAULT, name) == NULL,
+                       members};
+    lc_own_maximum(&h->own, found, 2);
+    return found[0] != 0 ? lacks
+           : found[1] < 2 && lc_op_is_of_two(lc_operation_find(operation)->run)
+               ? "it takes two ranks"
+               : NULL;
 }
 
-static void leave_out(const struct lc_harness *h, const char *operation) {
+static void leave_out(const struct lc_harness *h, const char *operation, const char *why) {
     if (h->own.rank == 0)
-        lc_complain("bench: %s: left out: this MPI does not have it", operation);
+        lc_complain("bench: %s: left out: %s", operation, why);
 }
 
 enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t bytes,
                            const struct lc_job_wishes *wishes, enum lc_measured_end *end) {
     struct job *j;
-    if (!is_there(h, operation)) {
-        leave_out(h, operation);
+    const char *why = why_not(h, operation);
+    if (why != NULL) {
+        leave_out(h, operation, why);
         *end = LC_JOB_LACKING;
         return LC_OK;
     }
@@ -531,7 +542,7 @@ enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t
     if (!j->lacking)
         measure(j, operation);
     if (j->lacking) {
-        leave_out(h, operation);
+        leave_out(h, operation, lacks);
         h->part.n = before; /* nothing of it was written to the file yet */
     } else {
         finish(j);

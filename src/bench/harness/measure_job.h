@@ -45,7 +45,7 @@ struct lc_harness {
 
 enum lc_measured_end {
     LC_JOB_DONE,
-    LC_JOB_LACKING, /* this MPI does not have the operation, which was said */
+    LC_JOB_LACKING, /* this MPI does not have the operation, or too few ranks, which was said */
     LC_JOB_INTERRUPTED
 };
 

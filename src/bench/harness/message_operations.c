@@ -120,3 +120,15 @@ int lc_op_lock(struct lc_op_data *d) {
     int error = MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, d->window);
     return error == MPI_SUCCESS ? MPI_Win_unlock(1, d->window) : error;
 }
+
+bool lc_op_is_of_two(int (*run)(struct lc_op_data *)) {
+    static int (*const all[])(struct lc_op_data *) = {lc_op_pingpong, lc_op_pingpong_nonblocking,
+                                                      lc_op_send,     lc_op_ssend,
+                                                      lc_op_isend,    lc_op_put,
+                                                      lc_op_get,      lc_op_get_accumulate,
+                                                      lc_op_lock,     lc_op_accumulate};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (run == all[i])
+            return true;
+    return false;
+}

@@ -20,6 +20,9 @@ int lc_op_get_accumulate(struct lc_op_data *d); /* the same */
 int lc_op_fence(struct lc_op_data *d);          /* an empty epoch */
 int lc_op_lock(struct lc_op_data *d);           /* MPI_Win_lock (shared) and MPI_Win_unlock */
 
+/* Is this one of those between ranks 0 and 1? On a communicator of one rank it does nothing. */
+bool lc_op_is_of_two(int (*run)(struct lc_op_data *));
+
 /* {name, function, has no form in place, window} each */
 #define LC_MESSAGE_OPERATIONS                                                                      \
     {"pingpong", lc_op_pingpong, false, LC_OP_NO_WINDOW},                                          \

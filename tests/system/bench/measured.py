@@ -347,14 +347,18 @@ def mpi_variables():
 
 
 def lacking():
-    """An operation that the MPI does not have is left out by name, once; those before and behind it are measured, once where they have no size."""
-    done = bench("mpi_scan,EXSC,barrier,bcast", "--bytes", "8,16", "--reps", "40", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "-o", "lacking",
+    """An operation that the MPI does not have is left out by name, once; those before and behind it are measured, once where they have no size or are named twice.
+    Between two ranks nothing is measured where each is alone."""
+    done = bench("mpi_scan,EXSC,barrier,bcast,MPI_Scan", "--bytes", "8,16,8", "--reps", "40", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "-o", "lacking",
                  env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_LACKS="1"))
     with open(f"{SCRATCH}/lacking/bench.json", encoding="utf-8") as file:
         listed = json.load(file)
     check([job["operation"] for job in listed["jobs"]] == ["MPI_Scan", "MPI_Scan", "MPI_Barrier", "MPI_Bcast", "MPI_Bcast"] and listed["complete"] and done.returncode == 0,
           f"lacking: {listed}")
     check(done.stderr.count("MPI_Exscan: left out: this MPI does not have it") == 1, f"lacking: {done.stderr}")
+    done = bench("pingpong", "--comm", "0/1", "-n", "2", "--mpi", FLAVOUR, "-o", "alone")
+    check(done.returncode == 1 and done.stderr.splitlines() == ["latecomer: bench: pingpong: left out: it takes two ranks", "latecomer: bench: no repetition was measured"]
+          and not os.path.exists(f"{SCRATCH}/alone"), f"alone: exit {done.returncode}: {done.stderr}")
 
 
 def failing():
@@ -422,6 +426,9 @@ def mistakes():
                               (["MPI_Bcast", "--counters", "cycles"], 2, "see `latecomer help bench`"), (["MPI_Bcast", "--root", "7", "-n", "2"], 2, "there are 2 ranks"), (["MPI_Bcast", "--ranks", "0,2"], 2, "give some of 0 to 1"),
                               (["MPI_Bcast", "--comm", "0-1", "-n", "3"], 2, "give lists of all 3 ranks"), (["MPI_Bcast", "--comm", "0-1/1"], 2, "give lists of all 2 ranks"),
                               (["MPI_Bcast", "--comm", "0/1", "--root", "1"], 2, "a communicator of --comm has 1"), (["--of", "x", "MPI_Bcast"], 2, "leave others out"),
+                              (["MPI_Bcast", "--vary", "mpi=openmpi,mpich"], 2, "--vary: only for sweep"), (["compare", "a", "b", "--rounds", "3"], 2, "--rounds: only for sweep,guidelines"),
+                              (["show", "a", "--gate"], 2, "--gate: only for compare"), (["MPI_Bcast", "--reps", "2.5"], 2, "--reps 2.5: give a whole number"),
+                              (["MPI_Bcast", "-n", "0"], 2, "-n 0: give a number from 1 to 1000000"),
                               (["MPI_Bcast", "--ranks", "1-", "-n", "2"], 2, "give some of"), (["show", "/nowhere"], 1, "No such file"),
                               (["MPI_Bcast", "--bytes", "3G", "-n", "2", "--mpi", FLAVOUR, "-o", "large"], 2, "too much for 2 ranks")):
         done = bench(*args)
