@@ -288,12 +288,12 @@ struct lc_fact_loop {
     uint32_t unused;
 };
 
-/* Loops that were found, but of which nothing is told since others took longer; transitions from
- * call sites that could not be watched, so that a loop may be there that was not found. Of the rank
- * with most of each. */
+/* Loops that were found, but of which nothing is told since others cover more time, and the most
+ * that one of them covers; transitions from call sites that could not be watched, so that a loop
+ * may be there that was not found. Of the rank with most of each. */
 struct lc_fact_left_out {
     uint64_t loops, unwatched;
-    double longest_s;
+    double most_s;
 };
 
 struct lc_fact_pairs { /* what has no row */

@@ -397,15 +397,19 @@ static bool has_iterations(const struct lc_comparison *c, const char *name, size
     return n[0] >= LEAST_ITERATIONS && n[1] >= LEAST_ITERATIONS;
 }
 
-/* The longest phase that all runs have with enough iterations. */
+/* The longest phase that all runs have with enough iterations; the first such loop, since the first
+ * one covers most of the run. */
 static const char *choose_phase(struct lc_comparison *c) {
+    const json_t *phases = phases_of(&c->runs[0]);
+    bool loops = phases == json_object_get(c->runs[0].pop, "iterations");
     const char *best = NULL;
     double longest = 0.0;
     size_t i, n[2];
-    json_t *phase;
-    json_array_foreach(phases_of(&c->runs[0]), i, phase) {
+    const json_t *phase;
+    json_array_foreach(phases, i, phase) {
         const char *name = name_of(phase);
-        if (name == NULL || number(phase, "elapsed_s") <= longest || !has_iterations(c, name, n))
+        if (name == NULL || number(phase, "elapsed_s") <= longest || (loops && best != NULL) ||
+            !has_iterations(c, name, n))
             continue;
         best = name;
         longest = number(phase, "elapsed_s");

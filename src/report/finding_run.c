@@ -296,17 +296,12 @@ static void put_numbers(const struct lc_search *search, const json_t *loop, cons
                          home != finding->path ? ", here" : "");
 }
 
-/* Slow iterations of the longest loop that was found in the run: at the code that took longer there
- * than in other iterations, else at the loop. */
+/* Slow iterations of the loop that covers most of the run, the first one: at the code that took
+ * longer there than in other iterations, else at the loop. */
 static enum lc_err find_slow_iterations(struct lc_search *search) {
-    const json_t *loop = NULL, *worst;
+    const json_t *loop = json_array_get(json_object_get(search->pop, "iterations"), 0);
+    const json_t *worst = json_array_get(json_object_get(loop, "outliers"), 0), *one;
     size_t i;
-    json_t *one;
-    json_array_foreach(json_object_get(search->pop, "iterations"), i, one) {
-        if (loop == NULL || number(one, "elapsed_s") > number(loop, "elapsed_s"))
-            loop = one;
-    }
-    worst = json_array_get(json_object_get(loop, "outliers"), 0);
     double excess = number(worst, "excess_s");
     if (loop == NULL || excess < 0.005 * search->elapsed_s || excess <= 0.0)
         return LC_OK;

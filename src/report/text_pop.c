@@ -563,19 +563,20 @@ static void say_no_loop(const struct lc_text *text) {
         fputs("  no loop of 10 iterations or more was found\n", text->out);
 }
 
-/* Loops found without annotation, the longest first. */
+/* Loops found without annotation, in the order of the result: what covers most time first. */
 static void print_loops(const struct lc_text *text) {
-    const json_t *loops = json_object_get(text->pop, "iterations");
-    size_t n = json_array_size(loops), at = SIZE_MAX;
+    const json_t *loops = json_object_get(text->pop, "iterations"), *loop;
+    size_t n = json_array_size(loops), i, printed = 0;
     say_no_loop(text);
-    for (size_t printed = 0; printed < n && printed < MOST_LOOPS; printed++) {
-        const json_t *loop = next_phase(loops, at, &at);
-        if (loop == NULL || get(loop, "elapsed_s") < 0.01 * get(text->pop, "elapsed_s"))
-            return;
+    json_array_foreach(loops, i, loop) {
+        if (printed == MOST_LOOPS || get(loop, "elapsed_s") < 0.01 * get(text->pop, "elapsed_s"))
+            break;
         print_loop(text, loop);
+        printed++;
     }
-    if (n > MOST_LOOPS)
-        fprintf(text->out, "  (%zu more loops: in show --json)\n", n - MOST_LOOPS);
+    if (n > printed)
+        fprintf(text->out, "  (%zu more loop%s in show --json)\n", n - printed,
+                n - printed > 1 ? "s:" : ":");
 }
 
 /* Loops that were found, but are not in the result. */
@@ -584,9 +585,8 @@ static void say_left_out(const struct lc_text *text) {
     const json_int_t loops = json_integer_value(json_object_get(left_out, "loops"));
     char longest[32];
     if (loops > 0)
-        fprintf(text->out, "  %lld shorter loop%s left out, %s%s\n", (long long)loops,
-                loops > 1 ? "s are" : " is", loops > 1 ? "the longest of " : "of ",
-                lc_text_seconds(get(left_out, "longest_s"), longest));
+        fprintf(text->out, "  loops left out, as others take longer: %lld, of %s at most\n",
+                (long long)loops, lc_text_seconds(get(left_out, "most_s"), longest));
     if (json_integer_value(json_object_get(left_out, "unwatched")) > 0)
         fputs("  more loops may be there: the program has more call sites than are watched\n",
               text->out);

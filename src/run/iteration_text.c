@@ -185,8 +185,8 @@ void lc_facts_put_loops(const struct lc_facts *f, struct lc_strbuf *out) {
     lc_strbuf_putc(out, ']');
     if (f->left_out != NULL)
         lc_strbuf_printf(out,
-                         ", \"loops_left_out\": {\"loops\": %llu, \"longest_s\": %.17g, "
+                         ", \"loops_left_out\": {\"loops\": %llu, \"most_s\": %.17g, "
                          "\"unwatched\": %llu}",
-                         (unsigned long long)f->left_out->loops, f->left_out->longest_s,
+                         (unsigned long long)f->left_out->loops, f->left_out->most_s,
                          (unsigned long long)f->left_out->unwatched);
 }

@@ -12,7 +12,7 @@
 #include "measure/core/thread.h"
 
 enum { BUCKETS = 1024 };
-enum { COUNTING, OPEN, OVER, LEFT_OUT }; /* OVER: it is no loop; LEFT_OUT: others were longer */
+enum { COUNTING, OPEN, OVER }; /* OVER: it is no loop, or others cover more */
 
 static struct lc_loop *buckets[BUCKETS];
 static struct lc_loop *open[LC_LOOPS_OPEN];
@@ -61,8 +61,8 @@ static bool is_around(const struct lc_loop *outer, const struct lc_loop *inner) 
     return at == outer->home;
 }
 
-static void end_as(struct lc_loop *loop, uint32_t state) {
-    loop->state = state;
+static void end(struct lc_loop *loop) {
+    loop->state = OVER;
     loop->due = 0;
     free(loop->visits);
     loop->visits = NULL;
@@ -77,21 +77,17 @@ static void end_as(struct lc_loop *loop, uint32_t state) {
     n_open = kept;
 }
 
-static void end(struct lc_loop *loop) {
-    end_as(loop, OVER);
-}
-
-/* The shortest one so far. One that has just begun stays until the next one is found: by then it is
- * longer than those that prepared it, or it is not. */
+/* The one that covers least so far. One that has just begun stays until the next one is found: by
+ * then it covers more than those that prepared it, or it never will. */
 static void leave_one_out(void) {
-    struct lc_loop *shortest = open[0];
+    struct lc_loop *least = open[0];
     for (size_t i = 1; i < n_open; i++)
-        if (lc_loop_length(open[i]) < lc_loop_length(shortest))
-            shortest = open[i];
+        if (lc_loop_covers(open[i]) < lc_loop_covers(least))
+            least = open[i];
     left_out.n++;
-    if (lc_loop_length(shortest) > left_out.ticks)
-        left_out.ticks = lc_loop_length(shortest);
-    end_as(shortest, LEFT_OUT);
+    if (lc_loop_covers(least) > left_out.ticks)
+        left_out.ticks = lc_loop_covers(least);
+    end(least);
 }
 
 /* Of two sites in one home: do the visits of `often` come in bursts, as in a loop over neighbours,
@@ -197,6 +193,8 @@ static void keep(struct lc_loop *loop, uint64_t begin, uint64_t outside) {
         end(loop);
         return;
     }
+    if (loop->n_visits > 0 && begin - loop->visits[loop->n_visits - 1].begin > loop->longest)
+        loop->longest = begin - loop->visits[loop->n_visits - 1].begin;
     if (lc_loops_threads != NULL)
         lc_loops_threads(loop, begin);
     loop->visits[loop->n_visits++] =
@@ -257,13 +255,4 @@ size_t lc_loops_found(const struct lc_loop *loops[LC_LOOPS_OPEN], struct lc_loop
     memcpy(loops, open, n_open * sizeof open[0]);
     *left = left_out;
     return n_open;
-}
-
-uint64_t lc_loop_number(const struct lc_loop *loop) {
-    uint64_t before = 0;
-    for (size_t b = 0; b < BUCKETS; b++)
-        for (const struct lc_loop *l = buckets[b]; l != NULL; l = l->next)
-            before += (l->state == OPEN || l->state == LEFT_OUT) && l->home == loop->home &&
-                      l->first < loop->first;
-    return before;
 }

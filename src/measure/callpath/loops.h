@@ -12,14 +12,15 @@
  * found. So of nested loops the outermost stays that repeats so often, unless most of all its time
  * is in one iteration, in which the inner one repeats (a program that reads commands, one of which
  * runs it). Of the sites of one home the first one stays, unless its visits come in bursts (a loop
- * over neighbours). Of more than LC_LOOPS_OPEN loops the longest stay: a new one takes the place of
- * the shortest, so that a main loop is kept however many loops prepare it. Known limits: a loop in
- * which the same event follows itself through the same functions cannot be told from one further
- * in; calls that are measured with less detail (budget.h) are not seen.
+ * over neighbours). Of more than LC_LOOPS_OPEN loops those stay that cover most time: a new one
+ * takes the place of that which covers least, so that a main loop is kept however many loops
+ * prepare it. Known limits: a loop in which the same event follows itself through the same
+ * functions cannot be told from one further in; calls that are measured with less detail
+ * (budget.h) are not seen.
  *
  * Only the thread that made the first event of the process is watched, so nothing here is locked.
  * Cost: the test in lc_book_gap, and where a transition is a visit two stores; the first 4096
- * visits of a site a call. Memory: LC_LOOP_SITES sites of 160 bytes, LC_LOOP_LEAST visits of 88
+ * visits of a site a call. Memory: LC_LOOP_SITES sites of 168 bytes, LC_LOOP_LEAST visits of 88
  * bytes of those that come back, LC_LOOP_KEPT of loops that are kept. Ranks find their loops
  * without a word between them; clocks/iterations.c joins them.
  */
@@ -65,6 +66,7 @@ struct lc_loop {
     uint64_t due;   /* the visit that lc_loop_visit must see next; 0: any */
     uint64_t last;
     uint64_t first, seen; /* seen: the last one that lc_loop_visit saw */
+    uint64_t longest;     /* between two visits that were kept */
     uint64_t site;
     uint32_t home; /* node */
     uint32_t state;
@@ -112,7 +114,7 @@ static inline bool lc_loop_count(struct lc_loop *loop, struct lc_call *call) {
     return ++loop->count < loop->due || lc_loop_visit(loop, call);
 }
 
-/* Those that were found but had to make room for longer ones, and the longest of them; transitions
+/* Those that were found but had to make room, and the most that one of them covers; transitions
  * that may be visits of loops, but of sites that had no room. */
 struct lc_loops_left_out {
     uint64_t n, ticks, unwatched;
@@ -120,11 +122,10 @@ struct lc_loops_left_out {
 /* Those that are kept; returns their number. */
 size_t lc_loops_found(const struct lc_loop *loops[LC_LOOPS_OPEN],
                       struct lc_loops_left_out *left_out);
-/* How many loops of its home were found before it, also of those that made room. */
-uint64_t lc_loop_number(const struct lc_loop *loop);
-/* From its first visit to the last one, ticks. */
-static inline uint64_t lc_loop_length(const struct lc_loop *loop) {
-    return loop->last - loop->first;
+/* The time that it covers, ticks: without its longest iteration, as code that comes back in two
+ * parts of a program does not repeat in between. */
+static inline uint64_t lc_loop_covers(const struct lc_loop *loop) {
+    return loop->last - loop->first - loop->longest;
 }
 
 #endif

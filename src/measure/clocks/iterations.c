@@ -136,9 +136,15 @@ static void lc_iterations_outliers(const double *elapsed_s, const int32_t *who, 
     }
 }
 
+/* By what a loop of one rank is known to the others. */
+struct span {
+    uint64_t home;             /* hash of its call path */
+    double first, last, error; /* global time, s */
+};
+
 struct own_loop {
     const struct lc_loop *loop;
-    uint64_t key; /* never 0 */
+    struct span span;
 };
 
 enum { FEWEST, STRIDE, HOLDER, N_LEAST }; /* of least[]; of STRIDE what it is less than NONE */
@@ -148,7 +154,6 @@ enum { FEWEST, STRIDE, HOLDER, N_LEAST }; /* of least[]; of STRIDE what it is le
 enum { RUN, BEGIN, END, LONGEST, CHAIN_BEGIN, CHAIN_END, N_BOUNDS };
 
 struct joined {
-    uint64_t key;
     size_t n;        /* iterations (blocks of `stride`), the same on all ranks */
     uint64_t stride; /* visits */
     int holder;      /* the lowest rank that has it */
@@ -163,14 +168,24 @@ static uint64_t word_of(double useful_s, int rank) {
     return (uint64_t)fmin(ns, 0x1p43) << RANK_BITS | ((uint32_t)rank & ((1u << RANK_BITS) - 1));
 }
 
-static size_t list_own(struct own_loop list[LC_LOOPS_OPEN], struct lc_loops_left_out *left) {
+static size_t list_own(const struct lc_offset_ends *c, struct own_loop list[LC_LOOPS_OPEN],
+                       struct lc_loops_left_out *left) {
     const struct lc_loop *loops[LC_LOOPS_OPEN];
     size_t n = lc_loops_found(loops, left);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t hash = lc_hash_word(lc_clk_path_hash(loops[i]->home), lc_loop_number(loops[i]));
-        list[i] = (struct own_loop){loops[i], lc_clk_key(hash)};
-    }
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct own_loop){.loop = loops[i],
+                                    .span = {.home = lc_clk_path_hash(loops[i]->home),
+                                             .first = lc_clk_global_s(c, loops[i]->first),
+                                             .last = lc_clk_global_s(c, loops[i]->last),
+                                             .error = c->error * 1e-9}};
     return n;
+}
+
+/* Are they one loop, on two ranks? Loops of one function follow each other, and one rank may have
+ * more of them than another one, so that the time tells which is which. */
+static bool is_same(const struct span *a, const struct span *b) {
+    double both = fmin(a->last, b->last) - fmax(a->first, b->first) + a->error + b->error;
+    return a->home == b->home && 2 * both >= fmax(a->last - a->first, b->last - b->first);
 }
 
 /* Collective: how many iterations all ranks that have the loop share, and how they count. */
@@ -397,38 +412,50 @@ static uint64_t largest_of_all(uint64_t value) {
     return largest;
 }
 
-/* Collective: ranks need not have the same loops; next is the one that was longest on any rank.
- * Takes it from the list; false: none is left. */
-static bool take_longest(struct own_loop *own, size_t *n, struct own_loop *taken) {
-    uint64_t length = 0, key = 0;
-    for (size_t i = 0; i < *n; i++)
-        if (lc_loop_length(own[i].loop) > length)
-            length = lc_loop_length(own[i].loop);
-    /* nanoseconds: ticks of two nodes may differ */
-    uint64_t longest = largest_of_all(*n > 0 ? lc_clk_ns_of(length) + 1 : 0);
-    for (size_t i = 0; i < *n; i++)
-        if (lc_clk_ns_of(lc_loop_length(own[i].loop)) + 1 == longest && own[i].key > key)
-            key = own[i].key;
-    *taken = (struct own_loop){NULL, largest_of_all(key)};
-    for (size_t i = 0; i < *n; i++)
-        if (own[i].key == taken->key) {
-            *taken = own[i];
-            own[i] = own[--*n];
-            break;
-        }
-    return taken->key != 0;
+static uint64_t covers_ns(const struct own_loop *own) {
+    return lc_clk_ns_of(lc_loop_covers(own->loop));
+}
+
+/* What the one that covers most does: nanoseconds, as ticks of two nodes may differ. */
+static uint64_t most_covered_ns(const struct own_loop *own, size_t n) {
+    uint64_t most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = covers_ns(&own[i]) > most ? covers_ns(&own[i]) : most;
+    return most;
+}
+
+/* Collective: ranks need not have the same loops; next is the one that covers most on any rank.
+ * Takes it from the list, or none (loop NULL) where this rank has not found it; false: none is left
+ * on any rank. */
+static bool take_next(struct own_loop *own, size_t *n, struct own_loop *taken) {
+    uint64_t mine = *n > 0 ? most_covered_ns(own, *n) + 1 : 0, most = largest_of_all(mine);
+    *taken = (struct own_loop){.loop = NULL};
+    if (most == 0)
+        return false;
+    int holder = mine == most ? lc_core.rank : lc_core.size, first = 0;
+    lc_real.Allreduce(&holder, &first, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    size_t i = 0;
+    while (i < *n && first == lc_core.rank && covers_ns(&own[i]) + 1 < most)
+        i++;
+    struct span span = first == lc_core.rank ? own[i].span : (struct span){0};
+    lc_real.Bcast(&span, (int)sizeof span, MPI_BYTE, first, lc_core.comm);
+    while (i < *n && first != lc_core.rank && !is_same(&own[i].span, &span))
+        i++;
+    if (i < *n) {
+        *taken = own[i];
+        own[i] = own[--*n];
+    }
+    return true;
 }
 
 /* Collective: of the rank that has left out most. */
 static void put_left_out(const struct own_loop *own, size_t n, const struct lc_loops_left_out *left,
                          struct lc_strbuf *facts) {
-    uint64_t ticks = left->ticks;
-    for (size_t i = 0; i < n; i++)
-        ticks = lc_loop_length(own[i].loop) > ticks ? lc_loop_length(own[i].loop) : ticks;
-    uint64_t most[] = {left->n + n, lc_clk_ns_of(ticks), left->unwatched}, all[3];
+    uint64_t here = most_covered_ns(own, n), before = lc_clk_ns_of(left->ticks), all[3];
+    uint64_t most[] = {left->n + n, here > before ? here : before, left->unwatched};
     lc_real.Allreduce(most, all, 3, MPI_UINT64_T, MPI_MAX, lc_core.comm);
     struct lc_fact_left_out fact = {
-        .loops = all[0], .longest_s = 1e-9 * (double)all[1], .unwatched = all[2]};
+        .loops = all[0], .most_s = 1e-9 * (double)all[1], .unwatched = all[2]};
     if (lc_core.rank == 0 && (fact.loops > 0 || fact.unwatched > 0))
         lc_facts_put(facts, LC_FACT_LEFT_OUT, &fact, sizeof fact);
 }
@@ -436,8 +463,8 @@ static void put_left_out(const struct own_loop *own, size_t n, const struct lc_l
 void lc_clk_iterations_put(const struct lc_offset_ends *c, struct lc_strbuf *facts) {
     struct own_loop own[LC_LOOPS_OPEN], taken;
     struct lc_loops_left_out left;
-    size_t n = list_own(own, &left), number = 0;
-    for (size_t k = 0; number < MOST_LOOPS && k < LC_LOOPS_OPEN && take_longest(own, &n, &taken);
+    size_t n = list_own(c, own, &left), number = 0;
+    for (size_t k = 0; number < MOST_LOOPS && k < LC_LOOPS_OPEN && take_next(own, &n, &taken);
          k++) {
         size_t length = facts->length;
         join(taken.loop != NULL ? &taken : NULL, c, number, facts);

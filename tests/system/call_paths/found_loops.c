@@ -10,8 +10,11 @@
  *   commands_5, commands_13
  *               16 commands are read, of which the 5th, or 13th, makes N iterations
  *   setup       12 times in set-up, then N iterations in another function
+ *   edges       6 visits of a site, N iterations in another function, 6 visits of the site again
  *   halves      even ranks make N iterations in one function, odd ones in another
- *   setups      20 loops of 12 iterations in functions of their own, then N iterations */
+ *   uneven      odd ranks make 12 calls of their own, then all of them N iterations, all in one
+ *               function
+ *   setups      20 loops of 12 iterations, each one call deeper, then N iterations */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,20 +98,33 @@ __attribute__((noinline)) static void halves(void) {
     MPI_Comm_free(&half);
 }
 
-/* clang-format breaks these lines in another way each time. */
-/* clang-format off */
-#define EACH_SETUP(X)                                                                              \
-    X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10)                                             \
-    X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20)
-/* clang-format on */
-#define DEFINE(number)                                                                             \
-    __attribute__((noinline)) static void setup_##number(void) {                                   \
-        volatile double all = number;                                                              \
-        for (int i = 0; i < 12; i++)                                                               \
-            all += sum();                                                                          \
+__attribute__((noinline)) static void uneven(void) {
+    for (int i = 0; i < 12 && rank % 2 == 1; i++) {
+        work(1);
+        MPI_Barrier(MPI_COMM_SELF);
     }
-#define CALL(number) setup_##number();
-EACH_SETUP(DEFINE)
+    for (int i = 0; i < n; i++) {
+        double mine = rank, all = 0;
+        work(3);
+        MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Bcast(&all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    }
+}
+
+__attribute__((noinline)) static void edge(void) {
+    volatile double all = 0;
+    for (int i = 0; i < 6; i++)
+        all += sum();
+}
+
+__attribute__((noinline)) static void setups(int more) {
+    volatile double all = 0;
+    for (int i = 0; i < 12; i++)
+        all += sum();
+    if (more > 0)
+        setups(more - 1);
+    __asm__ volatile("");
+}
 
 __attribute__((noinline)) static void run(const char *kind) {
     int slow = strcmp(kind, "slow") == 0, rounds = strcmp(kind, "few") == 0 ? 9 : n;
@@ -146,8 +162,14 @@ int main(int argc, char **argv) {
         commands(atoi(argv[1] + 9));
     else if (argc > 2 && strcmp(argv[1], "halves") == 0)
         halves();
-    else if (argc > 2 && strcmp(argv[1], "setups") == 0) {
-        EACH_SETUP(CALL)
+    else if (argc > 2 && strcmp(argv[1], "uneven") == 0)
+        uneven();
+    else if (argc > 2 && strcmp(argv[1], "edges") == 0) {
+        edge();
+        steps();
+        edge();
+    } else if (argc > 2 && strcmp(argv[1], "setups") == 0) {
+        setups(19);
         steps();
     } else if (argc > 2)
         run(argv[1]);

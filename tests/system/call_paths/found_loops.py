@@ -12,7 +12,8 @@ LATECOMER, FLAVOUR, PROGRAM, WHEN = sys.argv[1:5]
 N = 100
 # kind: (functions one of which the loop must be in, least and most iterations); the first visit of a site may belong to the code before.
 ALWAYS = {"flat": (("run", "sum"), N - 2, N), "nested": (("run",), N - 2, N), "output": (("run",), N - 2, N), "setup": (("run", "sum"), N - 2, N),
-          "setups": (("steps", "sum"), N - 2, N), "commands_5": (("steps", "sum"), N - 2, N), "commands_13": (("steps", "sum"), N - 2, N)}
+          "setups": (("steps", "sum"), N - 2, N), "edges": (("steps", "sum"), N - 2, N), "uneven": (("uneven",), N - 2, N), "commands_5": (("steps", "sum"), N - 2, N),
+          "commands_13": (("steps", "sum"), N - 2, N)}
 TIMED = {"neighbours": (("run", "exchange"), N - 2, N), "slow": (("run", "sum"), N - 2, N)}
 bad = 0
 
@@ -38,6 +39,8 @@ def main():
                 found = sorted((loop["callpath"].split("/")[-1], loop["ranks"]) for loop in loops)
                 check(found == [(function, 2) for function in wanted] and all(N - 2 <= loop["count"] <= N for loop in loops), f"{kind}: each on its ranks: {found}")
                 continue
+            if kind == "edges":
+                check(len(loops) == 2 and "steps" in loops[0]["callpath"].split("/"), f"{kind}: what covers most is first: {[loop['callpath'] for loop in loops]}")
             loops.sort(key=lambda loop: -loop["count"])
             first = loops[0] if loops else {"count": 0, "callpath": "", "found_by": "", "ranks": 0, "kept": 0}
             where, least, most = wanted

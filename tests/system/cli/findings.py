@@ -193,6 +193,13 @@ check("loop in main/work, found by recurring calls: 300 iterations in 900 ms, fr
 looped["pop"]["iterations"][0].update(callpath="main", outliers=[{"from": 7, "to": 7, "times_median": 17, "excess_s": 0.16, "rank": 2, "callpath": "main/work"}])
 is_close(findings("looped_below", looped)[0], kind="variability", callpath="main/work", ranks=[2],
          text="iterations differ: no. 7 of 300 in main took 17 times the median; rank 2 worked longest, here")
+# The first loop counts, which covers most: another one that lasts longer has most of that in one iteration.
+looped["pop"]["iterations"].append(dict(looped["pop"]["iterations"][0], callpath="main/MPI_Barrier", count=13, elapsed_s=0.95,
+                                        outliers=[{"from": 7, "to": 7, "times_median": 99, "excess_s": 0.3, "rank": 1}]))
+is_close(findings("looped_twice", looped)[0], kind="variability", callpath="main/work", ranks=[2])
+shown = run("show", "--full", "looped_twice")
+check(0 < shown.find("loop in main, found by") < shown.find("loop in main/MPI_Barrier, found by"), f"two loops:\n{shown}")
+looped["pop"]["iterations"].pop()
 # Where they are most of the loop they are what it is for, not slow.
 looped["pop"]["iterations"][0]["outliers"][0]["excess_s"] = 0.46
 check(findings("looped_for_one", looped) == [], "one iteration has most of the time")

@@ -157,7 +157,7 @@ static void put_all(struct lc_strbuf *facts) {
     size_t begin = lc_facts_begin(facts, LC_FACT_PAIRS, &pairs, sizeof pairs);
     lc_strbuf_add(facts, (const char *)&pair, sizeof pair);
     lc_facts_end(facts, begin);
-    struct lc_fact_left_out left_out = {.loops = 3, .unwatched = 7, .longest_s = 0.25};
+    struct lc_fact_left_out left_out = {.loops = 3, .unwatched = 7, .most_s = 0.25};
     lc_facts_put(facts, LC_FACT_LEFT_OUT, &left_out, sizeof left_out);
     assert_true(lc_strbuf_ok(facts));
 }
@@ -242,7 +242,7 @@ static void become_json(void **state) {
     is_number(pop, "iterations/0/iterations/elapsed_s/worst_at", 7);
     is_number(pop, "pairs/rows/0/2", 0.125);
     is_number(pop, "loops_left_out/loops", 3);
-    is_number(pop, "loops_left_out/longest_s", 0.25);
+    is_number(pop, "loops_left_out/most_s", 0.25);
     json_decref(meta);
     json_decref(pop);
     free(raw.meta);
