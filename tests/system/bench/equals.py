@@ -8,9 +8,10 @@ MPI_Allreduce of several sizes: without and with the effects of the library, and
 became of each pair stands in SCRATCH_DIR/verdicts, a line each; launches are removed.
 
 go-on: so many pairs more than were told of, those of a call that was cut off among them; the last 200 are counted, and tally lines tell of the new ones.
-alike: only equals, which takes half the time. judge: exit status 1 where more pairs of equals are told to differ than 5 % of them, but for what chance does once
-in 1,000 calls, or likewise where more than a tenth is not comparable: launches that other work keeps from 30 repetitions without outliers. These are no alarms
-and count as no pairs; if there were many, the others would be those of the quiet moments only. Of each alarm the launches' medians are printed."""
+alike: only equals, of 60 repetitions and not 300: beside other work each repetition waits for two CPUs at once, and takes nearly all of the time.
+judge: exit status 1 where more pairs of equals are told to differ than 5 % of them, but for what chance does once in 1,000 calls, or likewise where more than a
+tenth is not comparable: launches that other work keeps from 30 repetitions without outliers. These are no alarms and count as no pairs; if there were many, the
+others would be those of the quiet moments only. Of each alarm the launches' medians are printed."""
 import json
 import os
 import shutil
@@ -24,7 +25,7 @@ from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, SCRATCH, EFFECTS = sys.argv[1:5]
 PAIRS = int(sys.argv[5]) if len(sys.argv) > 5 else 200
-COUNTED, EACH = 200, 3
+COUNTED, EACH, REPS, REPS_ALIKE = 200, 3, 300, 60
 PLAIN, SHIFT, TAIL, MODE, OWN, LARGE = 8, 16, 24, 32, 40, 65536
 SAME, NONE, BUSY = "same", "not comparable", "fewer than 30 repetitions"
 LEVEL, MOST_LEFT_OUT, EQUALS = 0.05, 0.1, ("equal", "own", "own_one_launch", "own_64KiB", "ranked", "ranked_64KiB")
@@ -33,35 +34,49 @@ NAMED = {SHIFT: ("shifted", "shifted"), TAIL: ("tail", "tail differs"), MODE: ("
 VERDICTS, TOLD = f"{SCRATCH}/verdicts", f"{SCRATCH}/told"  # told: of how many of them tally lines told
 
 
-def file_of(launch, size):
-    return f"{SCRATCH}/{launch}/MPI_Allreduce-{size}.fingerprint.json"
+def file_of(one, size):
+    return f"{SCRATCH}/{one}/MPI_Allreduce-{size}.fingerprint.json"
 
 
-def measure(number, sizes):
-    """The launches of a pair, by side, and the verdicts of the sweep: "same" where either may be the first."""
+def is_whole(folder):
+    """Of a call that was cut off after the launches."""
+    if not os.path.exists(f"{folder}/sweep.json"):
+        return False
+    with open(f"{folder}/sweep.json", encoding="utf-8") as file:
+        return json.load(file)["complete"]
+
+
+def launch(number, sizes, reps):
     folder = f"{SCRATCH}/{number}"
     shutil.rmtree(folder, ignore_errors=True)  # of a call that was cut off
     done = subprocess.run([LATECOMER, "-q", "bench", "sweep", "MPI_Allreduce", "--vary", "EQUALS_SIDE=a,b", "--rounds", str(EACH), "--seed", str(number),
-                           "--bytes", ",".join(map(str, sizes)), "--reps", "300", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "-o", folder],
+                           "--bytes", ",".join(map(str, sizes)), "--reps", str(reps), "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "-o", folder],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=patience(500), check=False, env=dict(os.environ, LD_PRELOAD=EFFECTS))
     if done.returncode != 0:
         raise SystemExit(f"pair {number}: exit {done.returncode}: {done.stderr}")
+
+
+def measure(number, sizes, reps):
+    """The launches of a pair, by side, and the verdicts of the sweep: "same" where either may be the first."""
+    folder = f"{SCRATCH}/{number}"
+    if not is_whole(folder):
+        launch(number, sizes, reps)
     with open(f"{folder}/sweep.json", encoding="utf-8") as file:
         jobs = json.load(file)["jobs"]
     ranked = {job["bytes"]: SAME if all(v["places"] == [1, 2] for v in job["variants"]) else "ranked" for job in jobs}
     sides = [[f"{number}/round-{n}-variant-{v}" for n in range(1, EACH + 1)] for v in (1, 2)]
-    for launch in sum(sides, []):
+    for one in sum(sides, []):
         for size in set(sizes) & set(NAMED):  # what an effect is compared with has another size
-            with open(file_of(launch, size), encoding="utf-8") as file:
+            with open(file_of(one, size), encoding="utf-8") as file:
                 result = json.load(file)
             result["bytes"] = PLAIN
-            with open(file_of(launch, size), "w", encoding="utf-8") as file:
+            with open(file_of(one, size), "w", encoding="utf-8") as file:
                 json.dump(result, file)
     return sides, ranked
 
 
-def median(launch, size):
-    with open(file_of(launch, size), encoding="utf-8") as file:
+def median(one, size):
+    with open(file_of(one, size), encoding="utf-8") as file:
         return json.load(file)["median_ns"]
 
 
@@ -82,8 +97,8 @@ def compare(what, before, after, size_before, size_after):
 def measured_pair(number, alike):
     """The verdict of each comparison of six new launches."""
     named = {} if alike else NAMED
-    sides, ranked = measure(number, (PLAIN, *named, OWN, LARGE))
-    in_time = sorted(sum(sides, []), key=lambda launch: os.stat(file_of(launch, OWN)).st_mtime)
+    sides, ranked = measure(number, (PLAIN, *named, OWN, LARGE), REPS_ALIKE if alike else REPS)
+    in_time = sorted(sum(sides, []), key=lambda one: os.stat(file_of(one, OWN)).st_mtime)
     one, blocks = [side[:1] for side in sides], (in_time[:EACH], in_time[EACH:])
     verdicts = {what: compare(what, *two, a, b) for what, a, b, two in (
         ("equal", PLAIN, PLAIN, sides), ("own", OWN, OWN, sides), (BLOCKS, OWN, OWN, blocks), ("own_one_launch", OWN, OWN, one), ("own_64KiB", LARGE, LARGE, sides),
