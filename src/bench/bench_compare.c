@@ -30,29 +30,28 @@ struct side { /* run times after the warm-up as places in their sorted order */
     double low[LC_COMPARED], high[LC_COMPARED]; /* logarithms: bounds of each quantile by itself */
 };
 
-/* Normal quantile of so many pairs of series: bounds that far out hold for all of their quantiles
- * together, on both sides. 2.77 for one pair. */
-static double normal_for(size_t pairs) {
+double lc_compared_normal(size_t pairs) {
     return lc_student_quantile(1 - 0.05 / LC_COMPARED / (double)pairs, LC_STUDENT_MOST);
 }
 
-/* Where a quantile may lie: between order statistics. Infinite where these are not in the data: its
- * draws know nothing of what lies beyond their largest run time. Of dependent repetitions, as many
- * count as lc_dependent_quantile() says of the median and, in the upper part, of the tail. */
-static enum lc_err bound_quantiles(struct side *s, const double *runs, double z) {
+enum lc_err lc_compared_effective(const double *runs, size_t n, double effective[LC_COMPARED]) {
     struct lc_quantile_interval median, tail;
-    LC_TRY(lc_dependent_quantile(runs, s->n, 0.5, &median));
-    LC_TRY(lc_dependent_quantile(runs, s->n, 0.95, &tail));
-    for (int q = 0; q < LC_COMPARED; q++) {
-        double at = lc_compared_quantiles[q];
-        double count = at > 0.7 ? fmin(median.effective, tail.effective) : median.effective;
-        double half = z * sqrt(at * (1 - at) / count);
-        s->low[q] =
-            at - half > 0 ? log(lc_stats_quantile_sorted(s->sorted, s->n, at - half)) : -INFINITY;
-        s->high[q] =
-            at + half < 1 ? log(lc_stats_quantile_sorted(s->sorted, s->n, at + half)) : INFINITY;
-    }
+    LC_TRY(lc_dependent_quantile(runs, n, 0.5, &median));
+    LC_TRY(lc_dependent_quantile(runs, n, 0.95, &tail));
+    for (int q = 0; q < LC_COMPARED; q++)
+        effective[q] = lc_compared_quantiles[q] > 0.7 ? fmin(median.effective, tail.effective)
+                                                      : median.effective;
     return LC_OK;
+}
+
+void lc_compared_bounds(const double *sorted, size_t n, double z,
+                        const double effective[LC_COMPARED], double low[LC_COMPARED],
+                        double high[LC_COMPARED]) {
+    for (int q = 0; q < LC_COMPARED; q++) {
+        double at = lc_compared_quantiles[q], half = z * sqrt(at * (1 - at) / effective[q]);
+        low[q] = at - half > 0 ? log(lc_stats_quantile_sorted(sorted, n, at - half)) : -INFINITY;
+        high[q] = at + half < 1 ? log(lc_stats_quantile_sorted(sorted, n, at + half)) : INFINITY;
+    }
 }
 
 struct placed {
@@ -67,7 +66,7 @@ static int by_value(const void *a, const void *b) {
 
 /* z: of the bounds of quantiles. */
 static enum lc_err side_new(struct side *s, const struct lc_fingerprint *f, double z) {
-    double *runs;
+    double *runs, effective[LC_COMPARED];
     struct placed *order;
     *s = (struct side){0};
     LC_TRY(lc_alloc(&runs, f->n, sizeof runs[0]));
@@ -91,7 +90,9 @@ static enum lc_err side_new(struct side *s, const struct lc_fingerprint *f, doub
         if (s->n > 0)
             err = lc_block_length(runs, s->n, &s->block);
         if (s->n > 0 && err == LC_OK)
-            err = bound_quantiles(s, runs, z);
+            err = lc_compared_effective(runs, s->n, effective);
+        if (s->n > 0 && err == LC_OK)
+            lc_compared_bounds(s->sorted, s->n, z, effective, s->low, s->high);
     }
     free(order);
     free(runs);
@@ -261,7 +262,7 @@ const char *lc_bench_why_not(const struct lc_fingerprint *a, const struct lc_fin
 enum lc_err lc_bench_compare(const struct lc_fingerprint *a, const struct lc_fingerprint *b,
                              uint64_t seed, size_t pairs, struct lc_bench_pair *pair) {
     struct side sides[2] = {{0}, {0}};
-    double z = normal_for(pairs);
+    double z = lc_compared_normal(pairs);
     *pair = (struct lc_bench_pair){.verdict = LC_BENCH_NOT_COMPARABLE,
                                    .verdict_within = LC_BENCH_NOT_COMPARABLE,
                                    .why = lc_bench_why_not(a, b),
@@ -278,7 +279,7 @@ enum lc_err lc_bench_compare(const struct lc_fingerprint *a, const struct lc_fin
             lc_stats_quantile_sorted(sides[1].sorted, sides[1].n, lc_compared_quantiles[q]);
     }
     if (err == LC_OK)
-        err = make_band(&sides[0], &sides[1], seed, z / normal_for(1), pair);
+        err = make_band(&sides[0], &sides[1], seed, z / lc_compared_normal(1), pair);
     if (err == LC_OK)
         pair->verdict = pair->verdict_within = lc_bench_judge(&a->modes, &b->modes, pair);
     side_free(&sides[0]);

@@ -46,6 +46,17 @@ enum lc_bench_verdict lc_bench_judge(const struct lc_modes *a, const struct lc_m
                                      const struct lc_bench_pair *pair);
 /* Whether B takes longer at some quantiles and less at others ([Roth 2021], figure 4.18). */
 bool lc_bench_crosses(const struct lc_bench_pair *pair);
+/* Normal quantile of so many pairs of series: bounds that far out hold for all of their quantiles
+ * together, on both sides. 2.77 for one pair. */
+double lc_compared_normal(size_t pairs);
+/* As how many independent repetitions these n tell, of each quantile: as lc_dependent_quantile()
+ * says of the median and, in the upper part, of the tail. LC_ERR_NOMEM. */
+enum lc_err lc_compared_effective(const double *runs, size_t n, double effective[LC_COMPARED]);
+/* Where each quantile may lie by so many repetitions, as logarithms of order statistics, z standard
+ * errors away. Infinite where these are not in the data. */
+void lc_compared_bounds(const double *sorted, size_t n, double z,
+                        const double effective[LC_COMPARED], double low[LC_COMPARED],
+                        double high[LC_COMPARED]);
 /* Why these two cannot be compared (a constant), or NULL. */
 const char *lc_bench_why_not(const struct lc_fingerprint *a, const struct lc_fingerprint *b);
 

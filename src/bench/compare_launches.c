@@ -18,9 +18,10 @@
 enum { ENOUGH = 4 };
 
 struct launches {
-    double mean[LC_COMPARED];    /* of the logarithms of a quantile */
-    double squares[LC_COMPARED]; /* sum of squared deviations from it */
-    struct lc_modes modes;       /* of all run times together */
+    double mean[LC_COMPARED];                       /* of the logarithms of a quantile */
+    double squares[LC_COMPARED];                    /* sum of squared deviations from it */
+    double lower[LC_COMPARED], higher[LC_COMPARED]; /* bounds of it by the repetitions */
+    struct lc_modes modes;                          /* of all run times together */
 };
 
 /* Run times after the warm-up. */
@@ -29,40 +30,62 @@ static size_t take_runs(const struct lc_fingerprint *f, double *runs) {
     for (size_t i = 0; i < f->n; i++)
         if (f->category[i] > LC_CATEGORY_WARMUP)
             runs[n++] = f->runs[i];
-    lc_stats_sort(runs, n);
     return n;
 }
 
-static void sum_up(const struct lc_fingerprint *const *list, size_t n, double *memory,
-                   struct launches *l) {
-    for (int turn = 0; turn < 2; turn++)
-        for (size_t i = 0; i < n; i++) {
-            size_t count = take_runs(list[i], memory);
-            for (int q = 0; q < LC_COMPARED; q++) {
-                double value =
-                    log(lc_stats_quantile_sorted(memory, count, lc_compared_quantiles[q]));
-                if (turn == 0)
-                    l->mean[q] += value / (double)n;
-                else
-                    l->squares[q] += pow(value - l->mean[q], 2);
-            }
-        }
+/* One more launch, with so many before it. */
+static void add_launch(const double *sorted, size_t n, double before, struct launches *l) {
+    for (int q = 0; q < LC_COMPARED; q++) {
+        double value = log(lc_stats_quantile_sorted(sorted, n, lc_compared_quantiles[q]));
+        double from_mean = value - l->mean[q];
+        l->mean[q] += from_mean / (before + 1);
+        l->squares[q] += from_mean * (value - l->mean[q]);
+    }
 }
 
-static enum lc_err launches_make(const struct lc_fingerprint *const *list, size_t n,
+/* How far each mean may be off by what all repetitions together tell of the share below it. */
+static void add_bounds(const double *sorted, size_t n, double z,
+                       const double effective[LC_COMPARED], double launches, struct launches *l) {
+    double low[LC_COMPARED], high[LC_COMPARED];
+    lc_compared_bounds(sorted, n, z, effective, low, high);
+    for (int q = 0; q < LC_COMPARED; q++) {
+        l->lower[q] += fmax(low[q], log(sorted[0])) / launches;
+        l->higher[q] += fmin(high[q], log(sorted[n - 1])) / launches;
+    }
+}
+
+/* z: of the bounds. */
+static enum lc_err launches_make(const struct lc_fingerprint *const *list, size_t n, double z,
                                  struct launches *l) {
-    double *memory;
+    double *sorted, *runs, effective[LC_COMPARED], all[LC_COMPARED] = {0};
     size_t total = 0, used = 0;
+    enum lc_err err = LC_OK;
     *l = (struct launches){0};
     for (size_t i = 0; i < n; i++)
         total += list[i]->n;
-    LC_TRY(lc_alloc(&memory, total, sizeof memory[0]));
-    sum_up(list, n, memory, l);
-    for (size_t i = 0; i < n; i++)
-        used += take_runs(list[i], memory + used);
-    lc_stats_sort(memory, used);
-    enum lc_err err = lc_modes_find(memory, used, &l->modes);
-    free(memory);
+    LC_TRY(lc_alloc(&sorted, 2 * total, sizeof sorted[0]));
+    runs = sorted + total;
+    for (size_t i = 0; i < n && err == LC_OK; i++) {
+        size_t count = take_runs(list[i], runs);
+        memcpy(sorted + used, runs, count * sizeof runs[0]);
+        lc_stats_sort(sorted + used, count);
+        add_launch(sorted + used, count, (double)i, l);
+        err = lc_compared_effective(runs, count, effective);
+        for (int q = 0; q < LC_COMPARED && err == LC_OK; q++)
+            all[q] += effective[q];
+        used += count;
+    }
+    used = 0;
+    for (size_t i = 0; i < n && err == LC_OK; i++) {
+        size_t count = take_runs(list[i], runs);
+        add_bounds(sorted + used, count, z, all, (double)n, l);
+        used += count;
+    }
+    if (err == LC_OK) {
+        lc_stats_sort(sorted, used);
+        err = lc_modes_find(sorted, used, &l->modes);
+    }
+    free(sorted);
     return err;
 }
 
@@ -71,7 +94,9 @@ static double guessed_half(double count_a, double count_b) {
     return log(LC_LAUNCHES_DIFFER) * sqrt((1 / count_a + 1 / count_b) / 2);
 }
 
-/* Launches of both sides vary alike: one variance for them. Few of them tell little of it. */
+/* Launches of both sides vary alike: one variance for them. Few of them tell little of it, so that
+ * by luck they may seem to agree on what their own repetitions do not tell: whether a quantile lies
+ * in a tail that a twentieth of them has. No band is narrower than these say. */
 static void set_band(const struct launches *a, size_t n_a, const struct launches *b, size_t n_b,
                      size_t pairs, struct lc_bench_pair *pair) {
     double count_a = (double)n_a, count_b = (double)n_b, freedom = count_a + count_b - 2;
@@ -86,8 +111,10 @@ static void set_band(const struct launches *a, size_t n_a, const struct launches
         pair->a[q] = exp(a->mean[q]);
         pair->b[q] = exp(b->mean[q]);
         pair->shift[q] = expm1(shift);
-        pair->low[q] = expm1(shift - half);
-        pair->high[q] = expm1(shift + half);
+        double down = hypot(b->mean[q] - b->lower[q], a->higher[q] - a->mean[q]);
+        double up = hypot(b->higher[q] - b->mean[q], a->mean[q] - a->lower[q]);
+        pair->low[q] = expm1(shift - fmax(half, down));
+        pair->high[q] = expm1(shift + fmax(half, up));
     }
 }
 
@@ -149,8 +176,9 @@ enum lc_err lc_bench_compare_launches(const struct lc_fingerprint *const *a, siz
             widen(a[0], b[0], pair);
         return LC_OK;
     }
-    LC_TRY(launches_make(a, n_a, &sides[0]));
-    LC_TRY(launches_make(b, n_b, &sides[1]));
+    double z = lc_compared_normal(pairs);
+    LC_TRY(launches_make(a, n_a, z, &sides[0]));
+    LC_TRY(launches_make(b, n_b, z, &sides[1]));
     set_band(&sides[0], n_a, &sides[1], n_b, pairs, pair);
     pair->one_after_other = one_after_other(a, n_a, b, n_b);
     pair->verdict = pair->verdict_within = lc_bench_judge(&sides[0].modes, &sides[1].modes, pair);
