@@ -86,7 +86,8 @@ static uint64_t parted(const struct lc_waited *w) {
     return w->since;
 }
 
-/* As far as the waits of both tell: the late rank waited for this one, or both for the same. */
+/* As far as the waits of both tell: the late rank waited for this one, or both for the same rank at
+ * the same time, unless it was in messages to each of them. */
 static uint64_t met(const struct lc_waited *w) {
     struct lc_past_wait theirs, mine = {.end = UINT64_MAX};
     uint64_t since = parted(w);
@@ -105,7 +106,7 @@ static uint64_t met(const struct lc_waited *w) {
                lc_past_wait_get(w->own, n_own - 1, &mine))
             n_own--;
         if (mine.end + w->same >= theirs.end && mine.end <= theirs.end + w->same &&
-            mine.late_rank == theirs.late_rank)
+            mine.late_rank == theirs.late_rank && !mine.pairwise && !theirs.pairwise)
             return theirs.end;
     }
     return since;
@@ -292,7 +293,8 @@ void lc_past_entry(const struct lc_waited *w, const struct lc_origins *origins,
     *entry = (struct lc_past_wait){.begin = w->begin,
                                    .end = w->release,
                                    .ticks = w->release - w->begin,
-                                   .late_rank = w->late_rank};
+                                   .late_rank = w->late_rank,
+                                   .pairwise = w->pairwise};
     for (uint32_t i = 0; i < origins->n; i++) {
         struct lc_past_cause cause = {origins->list[i].key,
                                       origins->list[i].direct + origins->list[i].indirect};

@@ -37,7 +37,9 @@ struct lc_past_cause {
 
 struct lc_past_wait {
     uint64_t begin, end, ticks; /* ticks: less than between these where several are one */
-    uint32_t late_rank, n;
+    uint32_t late_rank;
+    uint16_t n;
+    bool pairwise; /* in an operation of these two ranks, in which no third one can be */
     struct lc_past_cause causes[LC_PAST_CAUSES];
 };
 
@@ -94,6 +96,7 @@ struct lc_waited {
     uint64_t left; /* and when that one left it; 0: not known */
     bool late_waited; /* that one is the late rank, not `me` */
     uint64_t begin, release;
+    bool pairwise;  /* as that of lc_past_wait */
     uint32_t looks; /* entries of each kind that are looked at, at most */
     uint64_t same;  /* times that differ by less are one */
 };

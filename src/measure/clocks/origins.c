@@ -177,6 +177,12 @@ static void add_blame(uint32_t node, uint32_t late_rank, const struct lc_past_pa
     }
 }
 
+static bool is_pairwise(uint32_t kind) {
+    return kind == LC_MEASURED_LATESENDER || kind == LC_MEASURED_LATERECEIVER ||
+           kind == LC_MEASURED_NEIGHBOR || kind == LC_MEASURED_WIN_EARLY ||
+           kind == LC_MEASURED_WIN_POST;
+}
+
 static void waited_for(const struct lc_candidate *c, struct lc_waited *w) {
     uint64_t looks = (uint64_t)((double)c->ticks * lc_clk.ns_per_tick) / NS_PER_LOOK;
     *w = (struct lc_waited){.late = past_of(c->late_rank),
@@ -187,6 +193,7 @@ static void waited_for(const struct lc_candidate *c, struct lc_waited *w) {
                             .since = lc_clk.threads->l.begin,
                             .begin = c->begin,
                             .release = c->begin + c->ticks,
+                            .pairwise = is_pairwise(c->kind),
                             .looks = (uint32_t)lc_min(looks + LEAST_LOOKS, LOOKS),
                             .same = lc_clk.backlog ? lc_clk.slow_ticks : 0};
     const struct lc_met *met = &lc_clk.met[c->late_rank];
@@ -419,12 +426,14 @@ static uint32_t newest_work(uint64_t after, struct lc_past_work *list) {
     return n;
 }
 
+enum { PAIRWISE = 1 << 16 }; /* beside the number of causes */
+
 static uint32_t pack_wait(const struct lc_past_wait *wait, uint64_t *words) {
     uint32_t n = wait->n < LC_PAST_SENT_CAUSES ? wait->n : LC_PAST_SENT_CAUSES;
     memset(words, 0, LC_PAST_WAIT_WORDS * sizeof *words);
     words[0] = lc_bits_of(lc_clk_to_global(wait->end));
     words[1] = lc_bits_of(lc_clk_to_global(wait->begin));
-    words[2] = (uint64_t)wait->late_rank << 32 | n;
+    words[2] = (uint64_t)wait->late_rank << 32 | (wait->pairwise ? PAIRWISE : 0) | n;
     words[3] = lc_clk_ns_of(wait->ticks);
     for (uint32_t i = 0; i < n; i++) {
         double share = (double)wait->causes[i].ticks / (double)wait->ticks;
@@ -439,7 +448,8 @@ static void unpack_wait(const uint64_t *words, struct lc_past_wait *wait) {
                                   .begin = lc_clk_from_global(lc_double_of(words[1])),
                                   .ticks = lc_clk_ticks_of(words[3]),
                                   .late_rank = (uint32_t)(words[2] >> 32),
-                                  .n = (uint32_t)words[2] % (LC_PAST_SENT_CAUSES + 1)};
+                                  .pairwise = (words[2] & PAIRWISE) != 0,
+                                  .n = (uint16_t)words[2] % (LC_PAST_SENT_CAUSES + 1)};
     for (uint32_t i = 0; i < wait->n; i++) {
         double share = float_of(words[4 + LC_PAST_SENT_CAUSES + i / 2] >> 32 * (i % 2));
         wait->causes[i].key = words[4 + i];

@@ -11,15 +11,15 @@ import json
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
-from collections import defaultdict
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", folder) for folder in ("programs", "analysis")]
+from cost_rows import Apart  # noqa: E402
 from launch import virtual_time  # noqa: E402
 
 latecomer, program, flavour = sys.argv[1:4]
@@ -30,44 +30,8 @@ CASES = sys.argv[6 if PAGE else 4:] or TABLE
 ROUNDS = 24
 
 
-def tail(path):
-    names = path.split("/")
-    return "/".join(names[names.index("main"):] if "main" in names else names)
-
-
-def is_mpi(path):
-    return path.rsplit("/", 1)[-1].startswith("MPI_")
-
-
-def table(result, member):
-    with tarfile.open(f"{result}/profile.cubex") as tar:
-        lines = tar.extractfile(member).read().decode().rstrip("\0").splitlines()
-    assert all(lines), f"{member}: an empty line"
-    head, *rows = [line.split("\t") for line in lines]
-    return [dict(zip(head, row)) for row in rows]
-
-
 def show(*options):
     return json.loads(subprocess.run([latecomer, "show", "--json", *options], check=True, capture_output=True, text=True).stdout)
-
-
-def of_profile(result, known):
-    """Calls that are only counted are not in the trace: what they take is their caller's there."""
-    costs = defaultdict(float)
-    for row in table(result, "costs.tsv"):
-        path = tail(row["late_callpath"])
-        while path not in known and "/" in path:
-            path = path.rsplit("/", 1)[0]
-        costs[int(row["late_rank"]), path] += float(row["seconds"])
-    return costs
-
-
-def of_analysis(analysis):
-    costs = defaultdict(float)
-    for path, values in analysis["metrics"]["delay_waitfirst"]["callpaths"].items():
-        for location, value in zip(analysis["locations"], values):
-            costs[location["rank"], tail(path)] += value
-    return costs
 
 
 def check(case, tmp):
@@ -78,33 +42,25 @@ def check(case, tmp):
                     str(ROUNDS)], check=True, capture_output=True, text=True, timeout=patience(120), env={**os.environ, **virtual_time()})
     subprocess.run([latecomer, "-q", "analyze", "-n", "1", result], check=True, capture_output=True, timeout=patience(120))
     profile = show(result)
-    sums, late = profile["meta"]["waiting_costs"], profile["late"]
-    unknown = sums["unknown_direct_s"] + sums["unknown_indirect_s"]
-    analysis = show("--analysis", result)
-    have = of_profile(result, {tail(path) for path in analysis["metrics"]["visits"]["callpaths"]})
-    want = of_analysis(analysis)
-    waits = sum(want.values())
-    worst = max(set(have) | set(want), key=lambda key: abs(have[key] - want[key]))
-    print(f"{case}: waits {sums['waits_s']:.4f} s, costs {sums['costs_s']:.4f} s ({sums['direct_s']:.4f} direct, {sums['indirect_s']:.4f} indirect, "
-          f"{unknown:.4f} unknown); analysis {waits:.4f} s; largest difference {abs(have[worst] - want[worst]) / waits:.1%} of all waiting: "
-          f"rank {worst[0]} in {worst[1]}, {have[worst]:.4f} s, analysis {want[worst]:.4f} s")
-    FOUND[case] = (waits, sums["indirect_s"] / sums["costs_s"], unknown / sums["costs_s"], abs(have[worst] - want[worst]) / waits,
-                   sum(abs(have[key] - want[key]) for key in set(have) | set(want)) / 2 / waits, f"{worst[0]} in `{worst[1].rsplit('/', 1)[-1]}`")
+    apart, late = Apart(result, profile, show("--analysis", result)), profile["late"]
+    sums, unknown, worst = apart.sums, apart.unknown, apart.worst
+    print(f"{case}: {apart.text()}")
+    FOUND[case] = (sums["indirect_s"] / sums["costs_s"], unknown / sums["costs_s"], apart.off(worst), apart.in_wrong_rows(),
+                   f"{worst[0]} in `{worst[1].rsplit('/', 1)[-1]}`")
     if os.environ.get("VERBOSE"):
-        for key in sorted(set(have) | set(want), key=lambda key: -max(have[key], want[key]))[:14]:
-            print(f"    {key[0]:3} {have[key]:9.4f} {want[key]:9.4f}  {key[1]}")
+        print(apart.rows())
     if abs(sums["waits_s"] - sums["costs_s"]) > 2e-9:
         yield "costs are not waits"
     parts = sums["direct_s"] + sums["indirect_s"] + unknown
     if any(abs(row["direct_s"] + row["indirect_s"] - row["seconds"]) > 1e-12 for row in late) or abs(sum(row["seconds"] for row in late) - sums["waits_s"]) > 1e-6:
         yield "the rows of `late` are not the waits"
-    if abs(parts - sums["costs_s"]) > 4e-9 or abs(sum(have.values()) + unknown - sums["costs_s"]) > 1e-6:
-        yield f"the parts are {parts}, the rows {sum(have.values())}"
+    if abs(parts - sums["costs_s"]) > 4e-9 or abs(sum(apart.have.values()) + unknown - sums["costs_s"]) > 1e-6:
+        yield f"the parts are {parts}, the rows {sum(apart.have.values())}"
     if int(ranks) > 2 and sums["indirect_s"] < 0.1 * sums["costs_s"]:
         yield "nothing was passed on"
-    if abs(waits - sums["waits_s"]) > 0.05 * waits:
+    if abs(apart.waits - sums["waits_s"]) > 0.05 * apart.waits:
         yield "the analysis finds other waiting"
-    if abs(have[worst] - want[worst]) > 0.05 * waits:
+    if apart.off(worst) > 0.05:
         yield "differs from the analysis"
 
 
@@ -124,7 +80,7 @@ def document():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         rows[cells[0], int(cells[1]), cells[2]] = cells[3:]
     place = 0 if flavour == "openmpi" else 4
-    for case, (waits, indirect, unknown, worst, wrong, where) in FOUND.items():
+    for case, (indirect, unknown, worst, wrong, where) in FOUND.items():
         row = rows.setdefault(key_of(case), ["-"] * 8)
         row[place:place + 4] = [f"{100 * indirect:.1f}", f"{100 * unknown:.1f}", f"{100 * worst:.1f} {where}" if worst >= 0.0005 else "0.0", f"{100 * wrong:.1f}"]
     order = {key_of(case): i for i, case in enumerate(TABLE)}

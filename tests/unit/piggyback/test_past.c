@@ -181,6 +181,30 @@ static void since_they_met(void **state) {
     }
 }
 
+/* Both waited for messages of rank 1 that came at the same time: that is no operation of both. */
+static void messages_at_the_same_time_are_no_meeting(void **state) {
+    (void)state;
+    struct lc_origins origins;
+    struct lc_past *late = make(8, 8), *own = make(8, 8);
+    waited(late, 100, 600, 0, (struct lc_past_cause){KEY(0, F), 500}, (struct lc_past_cause){0, 0});
+    struct lc_past_wait message = {.begin = 650,
+                                   .end = 700,
+                                   .ticks = 50,
+                                   .late_rank = 1,
+                                   .n = 1,
+                                   .pairwise = true,
+                                   .causes = {{KEY(1, F), 50}}};
+    lc_past_add_wait(late, &message);
+    lc_past_add_wait(own, &message);
+    struct lc_waited w = question(late, own);
+    lc_past_origins(&w, &origins);
+    assert_int_equal(find(&origins, KEY(0, F))->indirect, 500);
+    assert_int_equal(find(&origins, KEY(1, F))->indirect, 50);
+    assert_int_equal(sum(&origins), 1000);
+    free(late);
+    free(own);
+}
+
 /* Places that were used again are not there; random pasts: nothing is lost. */
 static void bounded_and_conserved(void **state) {
     (void)state;
@@ -249,6 +273,7 @@ int main(void) {
         cmocka_unit_test(waiting_then_excess),
         cmocka_unit_test(more_inherited_than_waited),
         cmocka_unit_test(since_they_met),
+        cmocka_unit_test(messages_at_the_same_time_are_no_meeting),
         cmocka_unit_test(bounded_and_conserved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
