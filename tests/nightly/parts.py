@@ -175,9 +175,9 @@ def compare(_):
     """`latecomer compare` on runs of one program, 20 pairs of three runs a side in a turn; one that is cut off goes on where it was."""
     def kind(flavour):
         def item(turn):
-            tally = SCRATCH.absolute() / f"equal_runs-{flavour}.tsv"
+            lines = SCRATCH.absolute() / f"equal_runs-{flavour}.tsv"
             command = ["/usr/bin/python3", str(HERE / "equal_runs.py"), "build/release/bin/latecomer", flavour, f"build/release/bin/latecomer-demo-{flavour}",
-                       str(turn), "20", str(tally)]
+                       str(turn), "20", str(lines)]
             return Item(f"compare.equal_runs.{flavour}:{turn}", command, resumes=True, kind=f"compare.equal_runs.{flavour}", cases=20)
         return item
     return [kind(flavour) for flavour in BOTH]
@@ -200,7 +200,7 @@ PARTS = {
     "long": Part((("release", "all"),), long),
     "claims": Part((("release", "all"),), claims),
     "pairs": Part((("release", "latecomer-cli", *(f"bench-effects-{flavour}" for flavour in BOTH)),), pairs),
-    "compare": Part((("release", "all"),), compare),
+    "compare": Part((("release", "latecomer-cli", *(f"latecomer-demo-{flavour}" for flavour in BOTH)),), compare),
     "distributions": Part((("release", "all"),), distributions),
 }
 
