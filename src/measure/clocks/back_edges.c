@@ -46,7 +46,8 @@ static bool find_post(const struct lc_ended *e, struct lc_stamp *post, const uin
     return false;
 }
 
-void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const struct lc_ended *e) {
+/* Did this call wait for the receive? */
+static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, const struct lc_ended *e) {
     struct lc_stamp post;
     const uint64_t *extra = NULL;
     uint32_t n_extra;
@@ -122,11 +123,11 @@ static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data)
         if (k->blockers[b] == x.e.to)
             x.e.counts = false;
     if (x.e.counts || x.e.synchronous)
-        lc_clk_receiver_late(call, k, &x.e);
+        receiver_late(call, k, &x.e);
 }
 
-void lc_clk_ended_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
-                             const struct lc_ended *e, uint32_t id, bool unless_blocked) {
+static LC_COLD void ended_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
+                                     const struct lc_ended *e, uint32_t id, bool unless_blocked) {
     static const struct lc_event_type event = {.ready = has_reply, .run = end_later},
                                       no_edge = {
                                           .ready = has_reply, .run = end_later, .turn = true};
@@ -135,6 +136,14 @@ void lc_clk_ended_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
     bool may_have_edge =
         lc_clk.areas[e->to].head != NULL || e->synchronous || e->bytes >= LC_RENDEZVOUS_BYTES;
     lc_clk_backlog_submit(may_have_edge ? &event : &no_edge, k, call, &x, sizeof x);
+}
+
+void lc_clk_send_ended(struct lc_call *call, struct lc_clk_thread *k, const struct lc_ended *e,
+                       uint32_t id, bool unless_blocked) {
+    if (lc_unlikely(lc_clk.backlog))
+        ended_in_backlog(call, k, e, id, unless_blocked);
+    else
+        receiver_late(call, k, e);
 }
 
 /* ---- receiver: replies */

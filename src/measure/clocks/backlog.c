@@ -22,9 +22,8 @@
 struct event {
     const struct lc_event_type *type;
     struct lc_clk_thread *k;
-    struct lc_path *path;
-    uint64_t begin, end, fn_ctx, since; /* since: lc_patience_ticks */
-    uint32_t fn, node; /* node: innermost that certainly ran since the thread's last event */
+    struct lc_event_at at;
+    uint64_t since;    /* lc_patience_ticks */
     bool begins, ends; /* its call begins before it, ends after it: */
     uint64_t ended, own;
     _Alignas(8) unsigned char data[LC_EVENT_DATA];
@@ -40,7 +39,9 @@ static uint32_t capacity = LC_BACKLOG_CAPACITY; /* a power of two */
 static uint32_t lag = LAG, cut_at = LC_BACKLOG_CAPACITY;
 static bool cutting;
 static const struct lc_call *in_time;
-static _Atomic uint64_t oldest; /* lc_patience_ticks; changed with the lock, any thread looks */
+/* When the event began that was the oldest when the queue was worked off (lc_patience_ticks);
+ * changed with the lock, any thread looks. */
+static _Atomic uint64_t oldest;
 
 void lc_clk_backlog_init(void) {
     const char *text = lc_option("LATECOMER_TEST_BACKLOG");
@@ -71,25 +72,28 @@ static struct event *at(uint32_t i) {
     return &events[(first + i) & (cap - 1)];
 }
 
-static void run_as(const struct lc_event_type *type, struct event *e, uint64_t end, void *data) {
-    struct lc_item item = {.node = e->node};
-    struct lc_entry entry = {.path = e->path, .fn_ctx = e->fn_ctx, .items = &item};
+static void run_at(const struct lc_event_type *type, struct lc_clk_thread *k,
+                   const struct lc_event_at *at, void *data) {
+    struct lc_item item = {.node = at->node};
+    struct lc_entry entry = {.path = at->path, .fn_ctx = at->fn_ctx, .items = &item};
     struct lc_call call = {
-        .entry = &entry, .begin = e->begin, .end = end, .fn = e->fn, .common = e->node != 0};
-    type->run(&call, e->k, data);
+        .entry = &entry, .begin = at->begin, .end = at->end, .fn = at->fn, .common = at->node != 0};
+    type->run(&call, k, data);
 }
 
 static void run_begin(struct event *e) {
     e->begins = false;
-    run_as(&lc_clk_begin_event, e, e->end, NULL);
+    run_at(&lc_clk_begin_event, e->k, &e->at, NULL);
 }
 
 static void run(struct event *e) {
     if (e->begins)
         run_begin(e);
-    run_as(e->type, e, e->end, e->data);
-    if (e->ends)
-        run_as(&lc_clk_end_event, e, e->ended, &e->own);
+    run_at(e->type, e->k, &e->at, e->data);
+    if (e->ends) {
+        e->at.end = e->ended;
+        run_at(&lc_clk_end_event, e->k, &e->at, &e->own);
+    }
 }
 
 static bool is_ready(struct event *e) {
@@ -109,7 +113,7 @@ static void note_oldest(void) {
 }
 
 /* Runs the events that are ready, oldest first. With the lock. */
-static void lc_clk_backlog_work(void) {
+static void work(void) {
     while (count() > 0) {
         if (at(0)->begins)
             run_begin(at(0)); /* waits for nothing */
@@ -150,34 +154,18 @@ static void make_room(void) {
         if (cap == 0)
             return;
         force_oldest();
-        lc_clk_backlog_work();
+        work();
     }
 }
 
 /* Some steps of a cut: the oldest events run with what has come, those behind them as they can. */
 static void cut(void) {
     for (uint32_t i = 0; i < CUT_STEP && count() > LEFT_BY_CUT; i++) {
-        lc_clk_backlog_work();
+        work();
         if (count() > LEFT_BY_CUT)
             force_oldest();
     }
     cutting = count() > LEFT_BY_CUT;
-}
-
-static void fill(struct event *e, const struct lc_event_type *type, struct lc_clk_thread *k,
-                 const struct lc_call *call, const void *data, size_t bytes) {
-    e->type = type;
-    e->k = k;
-    e->path = call->entry->path;
-    e->fn_ctx = call->entry->fn_ctx;
-    e->begin = call->begin;
-    e->since = lc_patience_at(call->begin);
-    e->end = call->end;
-    e->fn = call->fn;
-    e->node = lc_clk_node_before(call);
-    e->begins = e->ends = false;
-    if (bytes > 0)
-        memcpy(e->data, data, bytes);
 }
 
 /* The last event of the queue, which has just been filled. */
@@ -196,18 +184,15 @@ static void added(void) {
         cut();
 }
 
-/* The begin that the thread's call has kept back runs, or is queued. */
+/* The begin that the thread's call has kept back, if it has, runs or is queued. */
 static void put_begun(struct lc_clk_thread *k) {
-    const struct lc_begun *b = &k->begun;
+    if (!k->has_begun)
+        return;
     struct event e = {.type = &lc_clk_begin_event,
                       .k = k,
-                      .path = b->path,
-                      .begin = b->begin,
-                      .fn_ctx = b->fn_ctx,
-                      .since = lc_patience_at(b->begin),
-                      .fn = b->fn,
-                      .node = b->node};
-    k->begun.is = false;
+                      .at = k->begun,
+                      .since = lc_patience_at(k->begun.begin)};
+    k->has_begun = false;
     if (count() > 0)
         make_room();
     if (count() == 0) {
@@ -218,29 +203,38 @@ static void put_begun(struct lc_clk_thread *k) {
     }
 }
 
-/* The same before the thread's next event. True: it is to be queued with it. */
-static bool take_begun(struct lc_clk_thread *k, const struct lc_call *call) {
-    if (count() > 0 && k->begun.begin == call->begin && k->begun.fn == call->fn) {
-        k->begun.is = false;
-        return true;
-    }
-    put_begun(k);
-    return false;
+/* The same before the thread's next event, in a call that began then. True: it is to be queued with
+ * it. */
+static bool take_begun(struct lc_clk_thread *k, uint64_t begin, uint32_t fn) {
+    bool together = count() > 0 && k->begun.begin == begin && k->begun.fn == fn;
+    if (together)
+        k->has_begun = false;
+    else
+        put_begun(k);
+    return together;
 }
 
+/* In a call, or (NULL) at `where`. */
 static void do_locked(const struct lc_event_type *type, struct lc_clk_thread *k,
-                      const struct lc_call *call, const void *data, size_t bytes) {
+                      const struct lc_call *call, const struct lc_event_at *where, const void *data,
+                      size_t bytes) {
     if (!type->local) {
         lc_clk_composed_break();
         if (!type->turn)
             lc_clk_turns_close();
     }
-    bool begins = k->begun.is && take_begun(k, call);
+    bool begins = false;
+    if (k->has_begun && call != NULL)
+        begins = take_begun(k, call->begin, call->fn);
+    else if (k->has_begun)
+        begins = take_begun(k, where->begin, where->fn);
     void *its = (void *)(uintptr_t)data; /* nobody changes what came with an event */
     if (count() == 0 && (type->ready == NULL || type->ready(its))) {
-        struct lc_call its_call = *call;
         in_time = call;
-        type->run(&its_call, k, its);
+        if (call != NULL)
+            type->run((struct lc_call *)(uintptr_t)call, k, its);
+        else
+            run_at(type, k, where, its);
         in_time = NULL;
         return;
     }
@@ -248,37 +242,43 @@ static void do_locked(const struct lc_event_type *type, struct lc_clk_thread *k,
     if (cap == 0)
         return;
     struct event *e = at(count());
-    fill(e, type, k, call, data, bytes);
+    e->type = type;
+    e->k = k;
+    if (call != NULL)
+        e->at = lc_clk_event_at(call);
+    else
+        e->at = *where;
+    e->since = lc_patience_at(e->at.begin);
     e->begins = begins;
+    e->ends = false;
     if (begins)
-        e->node = k->begun.node;
+        e->at.node = k->begun.node;
+    if (bytes > 0)
+        memcpy(e->data, data, bytes);
     added();
 }
 
 void lc_clk_backlog_call_begins(struct lc_clk_thread *k, const struct lc_call *call) {
     lc_biased_lock(&lock);
-    if (count() == 0 || lc_biased_is_shared(&lock))
-        do_locked(&lc_clk_begin_event, k, call, NULL, 0);
-    else
-        k->begun = (struct lc_begun){.is = true,
-                                     .fn = call->fn,
-                                     .node = lc_clk_node_before(call),
-                                     .begin = call->begin,
-                                     .fn_ctx = call->entry->fn_ctx,
-                                     .path = call->entry->path};
+    if (count() == 0 || lc_biased_is_shared(&lock)) {
+        do_locked(&lc_clk_begin_event, k, call, NULL, NULL, 0);
+    } else {
+        k->begun = lc_clk_event_at(call);
+        k->has_begun = true;
+    }
     lc_biased_unlock(&lock);
 }
 
 void lc_clk_backlog_call_ends(struct lc_clk_thread *k, const struct lc_call *call, uint64_t own) {
     lc_biased_lock(&lock);
     struct event *last = count() > 0 ? at(count() - 1) : NULL;
-    if (last != NULL && !lc_biased_is_shared(&lock) && !k->begun.is && last->k == k &&
-        last->begin == call->begin && last->fn == call->fn && !last->ends) {
+    if (last != NULL && !lc_biased_is_shared(&lock) && !k->has_begun && last->k == k &&
+        last->at.begin == call->begin && last->at.fn == call->fn && !last->ends) {
         last->ends = true;
         last->ended = call->end;
         last->own = own;
     } else {
-        do_locked(&lc_clk_end_event, k, call, &own, sizeof own);
+        do_locked(&lc_clk_end_event, k, call, NULL, &own, sizeof own);
     }
     lc_biased_unlock(&lock);
 }
@@ -286,7 +286,14 @@ void lc_clk_backlog_call_ends(struct lc_clk_thread *k, const struct lc_call *cal
 void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_thread *k,
                            const struct lc_call *call, const void *data, size_t bytes) {
     lc_biased_lock(&lock);
-    do_locked(type, k, call, data, bytes);
+    do_locked(type, k, call, NULL, data, bytes);
+    lc_biased_unlock(&lock);
+}
+
+void lc_clk_backlog_submit_at(const struct lc_event_type *type, struct lc_clk_thread *k,
+                              const struct lc_event_at *where, const void *data, size_t bytes) {
+    lc_biased_lock(&lock);
+    do_locked(type, k, NULL, where, data, bytes);
     lc_biased_unlock(&lock);
 }
 
@@ -310,38 +317,14 @@ const struct lc_call *lc_clk_backlog_in_time(void) {
     return in_time;
 }
 
-/* Number of queued events; no lock needed. */
-static uint32_t lc_clk_backlog_events(void) {
-    return count();
-}
-
 bool lc_clk_backlog_lags(void) {
     return count() >= lag;
-}
-
-/* When the event began that was the oldest when the queue was worked off (lc_patience_ticks); there
- * is one. No lock needed. */
-static uint64_t lc_clk_backlog_oldest(void) {
-    return atomic_load_explicit(&oldest, memory_order_relaxed);
-}
-
-/* Frees the queue; it is empty. With the lock. */
-static void lc_clk_backlog_end(void) {
-    free(events);
-    events = NULL;
-    cap = 0;
-}
-
-/* The begin of the thread's call is queued now, if it was not yet. With the lock. */
-static void lc_clk_backlog_begun(struct lc_clk_thread *k) {
-    if (k->begun.is)
-        put_begun(k);
 }
 
 bool lc_clk_backlog_empty(struct lc_clk_thread *k) {
     lc_biased_lock(&lock); /* the last event is over */
     if (count() == 0)
-        lc_clk_backlog_begun(k);
+        put_begun(k);
     bool empty = count() == 0;
     lc_biased_unlock(&lock);
     return empty;
@@ -349,10 +332,10 @@ bool lc_clk_backlog_empty(struct lc_clk_thread *k) {
 
 /* Consecutive parts of one thread in the same node are merged: there may be many regions between
  * two calls. */
-void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
-    uint64_t ticks = call->begin > k->seen ? call->begin - k->seen : 0;
-    uint32_t node = lc_clk_node_before(call);
-    k->seen = call->begin;
+void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_event_at *where) {
+    uint64_t ticks = where->begin > k->seen ? where->begin - k->seen : 0;
+    uint32_t node = where->node;
+    k->seen = where->begin;
     if (lc_clk_interval_now() != 0)
         k->worked += ticks;
     lc_clk_composed_worked(ticks, node, true);
@@ -363,7 +346,7 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
         struct event *e = at(n - back);
         if (e->type != &lc_clk_part_event || e->k != k)
             break;
-        if (e->node == node) {
+        if (e->at.node == node) {
             struct lc_clk_part sum;
             memcpy(&sum, e->data, sizeof sum);
             sum.ticks += ticks;
@@ -373,7 +356,7 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
         }
     }
     const struct lc_clk_part part = {ticks, k->in_gap ? k->gap : 0};
-    do_locked(&lc_clk_part_event, k, call, &part, sizeof part);
+    do_locked(&lc_clk_part_event, k, NULL, where, &part, sizeof part);
     lc_biased_unlock(&lock);
 }
 
@@ -381,7 +364,7 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call) {
 static struct lc_path **place_of_path(struct lc_clk_thread *k, uint32_t i) {
     if (i == count())
         return &k->waited;
-    return at(i)->k == k ? &at(i)->path : NULL;
+    return at(i)->k == k ? &at(i)->at.path : NULL;
 }
 
 /* A copy of each; they stay. */
@@ -431,8 +414,9 @@ static _Atomic uint64_t asked_at;
 static bool is_old(uint64_t now) {
     uint32_t us = lc_clk_turns_open() ? OLD_TURN_US : OLD_US;
     uint64_t asked = atomic_load_explicit(&asked_at, memory_order_relaxed);
-    uint64_t began = lc_clk_backlog_oldest(), since = began > asked ? began : asked;
-    return lc_clk_backlog_events() > 0 && now > since && now - since > us * lc_clk.slow_ticks;
+    uint64_t began = atomic_load_explicit(&oldest, memory_order_relaxed);
+    uint64_t since = began > asked ? began : asked;
+    return count() > 0 && now > since && now - since > us * lc_clk.slow_ticks;
 }
 
 /* MPI is called, so that pending packets make progress. */
@@ -457,7 +441,7 @@ void lc_clk_backlog_progress(uint64_t now) {
         return;
     lc_clk_backlog_lock();
     take(must_ask(now));
-    lc_clk_backlog_work();
+    work();
     send_packets();
     lc_clk_backlog_unlock();
 }
@@ -467,15 +451,14 @@ void lc_clk_backlog_drain(void) {
     do {
         lc_clk_backlog_lock();
         if (lc_clk.threads != NULL)
-            lc_clk_backlog_begun(lc_clk.threads);
+            put_begun(lc_clk.threads);
         lc_clk_composed_eager(true);
         take(true);
-        lc_clk_backlog_work();
+        work();
         send_packets();
         lc_clk_composed_eager(false);
         lc_clk_backlog_unlock();
-    } while (lc_clk_backlog_events() > 0 &&
-             lc_patience_ticks() - begin < LC_DRAIN_US * lc_clk.slow_ticks);
+    } while (count() > 0 && lc_patience_ticks() - begin < LC_DRAIN_US * lc_clk.slow_ticks);
 }
 
 static struct lc_clk_thread *finisher;
@@ -484,23 +467,23 @@ static struct lc_clk_thread *finisher;
 static void last_turn(bool *left) {
     static struct lc_clk_timeout timeout;
     static uint64_t done;
-    uint32_t before = lc_clk_backlog_events();
-    lc_clk_backlog_work();
-    done += before - lc_clk_backlog_events();
+    uint32_t before = count();
+    work();
+    done += before - count();
     lc_clk_lock();
     lc_clk_replies_send();
     lc_clk_composed_progress();
     lc_clk_back_flush(finisher);
     bool shadows = lc_clk_shadows_left();
     lc_clk_unlock();
-    *left = lc_clk_backlog_events() > 0 || shadows;
+    *left = count() > 0 || shadows;
     static uint32_t given_up;
     uint32_t some_ms = given_up == 0 ? LC_GIVE_UP_MS : given_up < SOME ? LC_GIVE_UP_MS / 20 : 0;
     if (!*left || lc_clk_within_timeout(&timeout, 1 + done + lc_clk.counts.parts_taken, some_ms))
         return;
     given_up++;
     timeout = (struct lc_clk_timeout){0};
-    if (lc_clk_backlog_events() > 0) {
+    if (count() > 0) {
         force_oldest();
     } else {
         lc_clk_shadows_give_up();
@@ -523,12 +506,14 @@ static void take_late(void) {
 void lc_clk_backlog_finish(struct lc_clk_thread *k) {
     lc_clk_backlog_lock();
     finisher = k;
-    lc_clk_backlog_begun(k);
+    put_begun(k);
     lc_clk_composed_eager(true);
     lc_clk_turns_close();
     lc_clk_packets_quiesce(last_turn);
     take_late();
     lc_clk.backlog = false;
-    lc_clk_backlog_end();
+    free(events);
+    events = NULL;
+    cap = 0;
     lc_clk_backlog_unlock();
 }

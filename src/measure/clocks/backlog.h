@@ -51,6 +51,9 @@ void lc_clk_backlog_init(void);
  * (at most LC_EVENT_DATA bytes) are copied. */
 void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_thread *k,
                            const struct lc_call *call, const void *data, size_t bytes);
+/* The same of an event that is in no call, or elsewhere than its call. */
+void lc_clk_backlog_submit_at(const struct lc_event_type *type, struct lc_clk_thread *k,
+                              const struct lc_event_at *where, const void *data, size_t bytes);
 
 /* Begin of a call. While the process has one thread, and events are queued, it is one event
  * together with the first of the call. */
@@ -69,8 +72,8 @@ static inline void lc_clk_event(const struct lc_event_type *type, struct lc_clk_
         type->run(call, k, data);
 }
 
-/* Useful time of the thread until call->begin, in the call path of that time; regions split it. */
-void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_call *call);
+/* Useful time of the thread until where->begin, in the call path of that time; regions split it. */
+void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_event_at *where);
 struct lc_clk_part {
     uint64_t ticks;
     uint32_t gap; /* as in lc_clk_origins_worked */
@@ -110,9 +113,16 @@ static inline uint32_t lc_clk_node_before(const struct lc_call *call) {
     return began ? entry->items[0].node : 0;
 }
 
-/* Progress of the backlog: packets are taken, events that are ready run, packets sent. */
+static inline struct lc_event_at lc_clk_event_at(const struct lc_call *call) {
+    return (struct lc_event_at){.path = call->entry->path,
+                                .begin = call->begin,
+                                .end = call->end,
+                                .fn_ctx = call->entry->fn_ctx,
+                                .fn = call->fn,
+                                .node = lc_clk_node_before(call)};
+}
 
-struct lc_clk_thread;
+/* Progress of the backlog: packets are taken, events that are ready run, packets sent. */
 
 /* Makes progress during a call of the program, at `now` (lc_ticks): takes the packets that have
  * come, runs the events that are ready, sends packets. */

@@ -347,7 +347,8 @@ const struct lc_event_type lc_clk_part_event = {.run = part_later, .local = true
 
 static void cut(struct lc_clk_thread *k, const struct lc_call *call) {
     if (lc_unlikely(lc_clk.backlog)) {
-        lc_clk_backlog_part(k, call);
+        const struct lc_event_at where = lc_clk_event_at(call);
+        lc_clk_backlog_part(k, &where);
     } else {
         if (k->in_runtime)
             lc_clk_left_runtime(k, call->begin);
@@ -360,18 +361,6 @@ static void cut(struct lc_clk_thread *k, const struct lc_call *call) {
     }
 }
 
-static void spent_in_backlog(struct lc_clk_thread *k, const struct lc_call *call, uint64_t until,
-                             uint32_t node) {
-    struct lc_item item = {.node = node};
-    struct lc_entry entry = *call->entry;
-    struct lc_call part = *call;
-    entry.items = &item;
-    part.entry = &entry;
-    part.common = 1;
-    part.begin = until < k->seen ? k->seen : until;
-    lc_clk_backlog_part(k, &part);
-}
-
 void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
@@ -380,7 +369,10 @@ void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node) 
     k->gap += k->gap == 0;
     k->in_gap = true;
     if (lc_clk.backlog) {
-        spent_in_backlog(k, call, until, node);
+        struct lc_event_at where = lc_clk_event_at(call);
+        where.node = node;
+        where.begin = until < k->seen ? k->seen : until;
+        lc_clk_backlog_part(k, &where);
         return;
     }
     finish_last_call(k);
@@ -434,13 +426,13 @@ void lc_clocks_region_begin(struct lc_call *call) {
     cut(k, call);
     if (call->thread->n_named > 0)
         return;
-    uint32_t region = lc_clk.backlog ? lc_clk_phase_of(k, call) : UINT32_MAX;
-    if (!lc_clk.backlog)
-        lc_clk_phase_begin(k, call);
-    if (region == UINT32_MAX)
-        return;
-    lc_clk_phase_log(region, call->begin);
-    lc_clk_backlog_submit(&event, k, call, NULL, 0);
+    if (lc_clk.backlog) {
+        uint32_t region = lc_clk_phase_of(k, call);
+        if (region == UINT32_MAX)
+            return;
+        lc_clk_phase_log(region, call->begin);
+    }
+    lc_clk_event(&event, k, call, NULL, 0);
 }
 
 void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
@@ -451,12 +443,11 @@ void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
     cut(k, call);
     if (!open->named || call->thread->n_named > 0)
         return;
-    if (!lc_clk.backlog) {
-        lc_clk_phase_end(k, call);
-    } else if (k == lc_clk.threads) {
+    if (lc_clk.backlog && k != lc_clk.threads)
+        return;
+    if (lc_clk.backlog)
         lc_clk_phase_log(UINT32_MAX, call->begin);
-        lc_clk_backlog_submit(&event, k, call, NULL, 0);
-    }
+    lc_clk_event(&event, k, call, NULL, 0);
 }
 
 /* A new thread starts with the first thread's clocks, as if that one had made it. They are 0 where

@@ -139,21 +139,21 @@ enum { LC_UNRESOLVED = 16, LC_DONE = 64 };
 
 enum { LC_BLOCKERS = 32 };
 
-/* The begin of a call that waits for the first event of the call, to be queued with it
- * (backlog.h). */
-struct lc_begun {
-    bool is;
-    uint32_t fn, node;
-    uint64_t begin, fn_ctx;
+/* Where in the program, and when, an event of a thread happens. */
+struct lc_event_at {
     struct lc_path *path;
+    uint64_t begin, end, fn_ctx; /* of the call; fn_ctx: as in lc_entry */
+    uint32_t fn;
+    uint32_t node; /* innermost that certainly ran since the thread's last event */
 };
 
 /* Who may touch what. Clocks that do not lag behind the program: all is the thread's own, but
  * `next`, `thread`; with MPI_THREAD_MULTIPLE it changes l, between and in_runtime with lc_clk.lock
  * (lc_clk_own_lock), since others switch measurement or begin phases. Where they lag (backlog.h),
  * any thread may run this one's events:
- *   always the thread's    seen, worked, begun, in_gap, gap, claim, deferred, blocking, sync_comm,
- *                          sync; no event touches them, nor what the thread has besides (struct
+ *   always the thread's    seen, worked, begun, has_begun, in_gap, gap, claim, deferred, blocking,
+ *                          sync_comm, sync; no event touches them, nor what the thread has
+ *                          besides (struct
  *                          lc_thread, its entries)
  *   never changed          index
  *   lc_clk.lock            next, thread (NULL once it has ended)
@@ -168,7 +168,9 @@ struct lc_clk_thread {
     /* where clocks lag behind the program: end of the last event of the program, and what it has
      * worked until then, in all measured intervals */
     uint64_t seen, worked;
-    struct lc_begun begun;
+    /* the begin of a call that waits for the first event of the call, to be queued with it */
+    struct lc_event_at begun;
+    bool has_begun;
     bool between;        /* where the clocks are, is the thread between two calls? */
     uint32_t n_blockers; /* ranks whose messages the call waited for */
     uint32_t blockers[LC_BLOCKERS];

@@ -182,13 +182,11 @@ void lc_clk_back_flush(struct lc_clk_thread *k);
 /* What was left to do at the begin of the next call (todo). */
 void lc_clk_back_todo(struct lc_clk_thread *k, const struct lc_call *call);
 
-/* back_edges.c, the sender's side: did this call wait for the receive? */
-void lc_clk_receiver_late(struct lc_call *call, struct lc_clk_thread *k, const struct lc_ended *e);
-
-/* The same where clocks lag behind the program. id: of a send to this node (lc_clk_sent_seq);
- * unless_blocked: it does not count if the call waited for a message of that rank. */
-void lc_clk_ended_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
-                             const struct lc_ended *e, uint32_t id, bool unless_blocked);
+/* The sender's side: did this call wait for the receive? Where clocks lag, once they have come so
+ * far. id: of a send to this node there (lc_clk_sent_seq); unless_blocked: it does not count there
+ * if the call waited for a message of that rank. */
+void lc_clk_send_ended(struct lc_call *call, struct lc_clk_thread *k, const struct lc_ended *e,
+                       uint32_t id, bool unless_blocked);
 
 /* The receiver's side: a receive is about to be posted whose message's entry is there already.
  * True: its sender is notified, or will be. */

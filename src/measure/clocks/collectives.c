@@ -166,14 +166,13 @@ struct lc_coll_seen {
 
 /* As lc_logical_edge, nothing here branches on times or clocks. */
 static inline __attribute__((always_inline)) void look(struct lc_clk_thread *k,
-                                                       struct lc_clk_coll *x,
-                                                       const struct lc_comm *comm, uint32_t member,
+                                                       struct lc_clk_coll *x, uint32_t member,
                                                        uint64_t now, struct lc_coll_seen *seen) {
     const struct lc_log_entry *entry = lc_colllog_read(&x->c->log, member, x->op);
     if (lc_unlikely(entry == NULL))
         return;
     const struct lc_stamp *stamp = &entry->stamp;
-    uint32_t rank = (uint32_t)comm->world[member];
+    uint32_t rank = (uint32_t)x->c->ranks[member];
     uint64_t key = x->kind == LC_COLL_N2ONE ? ~stamp->enter : stamp->enter;
     uint64_t is_cause = lc_mask((key > seen->cause_key) | (seen->n == 0));
     seen->cause_key = lc_choose(is_cause, key, seen->cause_key);
@@ -194,8 +193,7 @@ static inline __attribute__((always_inline)) void look(struct lc_clk_thread *k,
 /* The usual case of several members in one go, held in registers: entries of the own interval from
  * all, no scenarios. False: nothing has changed; the general way (read_members) does it. */
 static __attribute__((noinline)) bool take_members(struct lc_clk_thread *k, struct lc_clk_coll *x,
-                                                   const struct lc_comm *comm, uint64_t now,
-                                                   struct lc_coll_seen *seen) {
+                                                   uint64_t now, struct lc_coll_seen *seen) {
     struct lc_logical *l = &k->l;
     const struct lc_colllog *log = &x->c->log;
     struct lc_log_head *const *theirs = log->theirs;
@@ -243,30 +241,29 @@ static __attribute__((noinline)) bool take_members(struct lc_clk_thread *k, stru
     seen->won = useful > l->useful;
     LC_SHOW(l->useful, lc_larger(l->useful, useful));
     seen->winner = winner;
-    seen->winner_rank = (uint32_t)comm->world[winner_member];
+    seen->winner_rank = (uint32_t)x->c->ranks[winner_member];
     seen->cause = cause;
     seen->cause_key = key;
-    seen->cause_rank = (uint32_t)comm->world[cause_member];
+    seen->cause_rank = (uint32_t)x->c->ranks[cause_member];
     seen->done = done;
     seen->n = end - first - (me > first && me < end);
     return true;
 }
 
 /* One line for all members; false: it is not there. */
-static bool read_combined(struct lc_clk_thread *k, struct lc_clk_coll *x,
-                          const struct lc_comm *comm, uint64_t now, struct lc_combined *all,
-                          struct lc_coll_seen *seen) {
+static bool read_combined(struct lc_clk_thread *k, struct lc_clk_coll *x, uint64_t now,
+                          struct lc_combined *all, struct lc_coll_seen *seen) {
     if (k->l.vec.n_whatif > 0 || !lc_clk_all_with_all(x) ||
         !lc_combine_read(&x->c->combine, &x->c->log, x->op, all))
         return false;
     seen->cause_key = all->stamp.enter;
-    seen->cause_rank = (uint32_t)comm->world[all->latest];
+    seen->cause_rank = (uint32_t)x->c->ranks[all->latest];
     seen->done = all->done;
     seen->n = x->c->log.n - 1;
     lc_clk.counts.combined++;
     seen->won = lc_logical_edge(&k->l, &all->stamp, now);
     seen->winner = &all->stamp;
-    seen->winner_rank = (uint32_t)comm->world[all->winner];
+    seen->winner_rank = (uint32_t)x->c->ranks[all->winner];
     return true;
 }
 
@@ -277,29 +274,27 @@ static bool all_there(struct lc_clk_coll *x) {
     return true;
 }
 
-static LC_COLD void read_neighbours(struct lc_clk_thread *k, struct lc_clk_coll *x,
-                                    const struct lc_comm *comm, uint64_t now,
+static LC_COLD void read_neighbours(struct lc_clk_thread *k, struct lc_clk_coll *x, uint64_t now,
                                     struct lc_coll_seen *seen) {
     for (int i = 0; i < x->c->n_sources; i++)
         if (x->c->sources[i] >= 0 && (uint32_t)x->c->sources[i] != x->c->log.me &&
             (x->from == NULL || x->from[i]))
-            look(k, x, comm, (uint32_t)x->c->sources[i], now, seen);
+            look(k, x, (uint32_t)x->c->sources[i], now, seen);
 }
 
-static inline void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x,
-                                const struct lc_comm *comm, uint64_t now,
+static inline void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x, uint64_t now,
                                 struct lc_coll_seen *seen) {
     uint32_t first = 0, end = x->c->log.n, me = x->c->log.me;
     if (lc_unlikely(x->kind >= LC_COLL_SCAN)) {
         if (x->kind == LC_COLL_NEIGHBOR) {
-            read_neighbours(k, x, comm, now, seen);
+            read_neighbours(k, x, now, seen);
             return;
         }
         if (x->kind == LC_COLL_SYNC) {
             if (!all_there(x)) /* it ended before all had come: no need to */
                 return;
         } else {
-            end = (uint32_t)comm->rank;
+            end = me;
         }
     } else if (x->kind == LC_COLL_ONE2N) {
         if (x->root < 0 || (uint32_t)x->root >= end)
@@ -309,7 +304,7 @@ static inline void read_members(struct lc_clk_thread *k, struct lc_clk_coll *x,
     }
     for (uint32_t i = first; i < end; i++)
         if (i != me && (lc_likely(x->from == NULL) || x->from[i]))
-            look(k, x, comm, i, now, seen);
+            look(k, x, i, now, seen);
 }
 
 /* The only member whose entry is to be read: the root, or the other one of two; log->n: none such.
@@ -322,14 +317,13 @@ static inline uint32_t only_member(const struct lc_clk_coll *x) {
 }
 
 /* Returns the number of members whose entries were there; *done: the smallest of theirs. */
-static __attribute__((noinline)) uint32_t read_several(struct lc_clk_thread *k,
-                                                       struct lc_call *call, struct lc_clk_coll *x,
-                                                       const struct lc_comm *comm, uint64_t *done) {
+static __attribute__((noinline)) uint32_t
+read_several(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x, uint64_t *done) {
     struct lc_combined all;
     struct lc_coll_seen seen = {.done = UINT64_MAX};
-    bool combined = x->c->combine.n_levels > 0 && read_combined(k, x, comm, call->end, &all, &seen);
-    if (!combined && !take_members(k, x, comm, call->end, &seen))
-        read_members(k, x, comm, call->end, &seen);
+    bool combined = x->c->combine.n_levels > 0 && read_combined(k, x, call->end, &all, &seen);
+    if (!combined && !take_members(k, x, call->end, &seen))
+        read_members(k, x, call->end, &seen);
     *done = seen.done;
     if (seen.n == 0)
         return 0;
@@ -340,8 +334,7 @@ static __attribute__((noinline)) uint32_t read_several(struct lc_clk_thread *k,
 }
 
 /* With lc_clk.lock: the log is that of all threads which have operations on the communicator. */
-static inline void finish(struct lc_call *call, struct lc_clk_thread *k, const struct lc_comm *comm,
-                          struct lc_clk_coll *x) {
+static inline void finish(struct lc_call *call, struct lc_clk_thread *k, struct lc_clk_coll *x) {
     struct lc_colllog *log = &x->c->log;
     uint64_t done = UINT64_MAX;
     uint32_t n = 0;
@@ -350,13 +343,13 @@ static inline void finish(struct lc_call *call, struct lc_clk_thread *k, const s
         const struct lc_log_entry *entry =
             lc_likely(only < log->n) ? lc_colllog_read(log, only, x->op) : NULL;
         if (lc_likely(entry != NULL)) {
-            uint32_t rank = (uint32_t)comm->world[only];
+            uint32_t rank = (uint32_t)x->c->ranks[only];
             lc_logical_take(&k->l, &entry->stamp, call->end, &lc_clk.areas[rank]);
             lc_clk_coll_candidate(k, call, x, entry->stamp.enter, rank, entry->stamp.node);
             done = entry->done;
             n = 1;
         } else if (only >= log->n) {
-            n = read_several(k, call, x, comm, &done);
+            n = read_several(k, call, x, &done);
         }
     }
     if (lc_clk_all_with_all(x) && n + 1 >= log->n && log->me < log->n) {
@@ -411,44 +404,55 @@ static void leave_log(struct lc_clk_coll *x) {
 }
 
 void lc_clk_coll_over(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x) {
-    struct lc_comm comm = {.world = x->c->ranks, .rank = (int32_t)x->c->log.me};
     if (call != NULL)
-        finish(call, k, &comm, x);
+        finish(call, k, x);
     if (!x->constructor)
         leave_log(x);
     over(k, x);
 }
 
-__attribute__((flatten)) void lc_clk_deferred_collective(struct lc_clk_thread *k,
-                                                         struct lc_deferred *deferred) {
-    struct lc_clk_coll *x = &k->blocking;
+/* The operation is over: now, or, where clocks lag, once what it reads has come. It reads nothing
+ * if it has failed. */
+static void end_operation(struct lc_call *call, struct lc_clk_thread *k, struct lc_clk_coll *x,
+                          bool failed) {
+    if (lc_unlikely(lc_clk.backlog)) {
+        lc_clk_coll_over_in_backlog(call, k, x);
+        return;
+    }
+    log_over(x);
     lc_clk_lock();
-    finish(&deferred->call, k, deferred->comm, x);
+    lc_clk_coll_over(k, failed ? NULL : call, x);
+    lc_clk_unlock();
+}
+
+/* A blocking one, on this node. */
+static inline __attribute__((always_inline)) void
+end_blocking(struct lc_call *call, struct lc_clk_thread *k, struct lc_clk_coll *x) {
+    lc_clk_lock();
+    if (x->receives)
+        finish(call, k, x);
     lc_colllog_end(&x->c->log, x->op);
     lc_clk_unlock();
     log_over(x);
     over(k, x);
 }
 
-/* On this node. What is to be read is read at the thread's next event if it can wait. */
+__attribute__((flatten)) void lc_clk_deferred_collective(struct lc_clk_thread *k,
+                                                         struct lc_deferred *deferred) {
+    end_blocking(&deferred->call, k, &k->blocking);
+}
+
+/* What is to be read is read at the thread's next event if it can wait. */
 static inline void blocking_end(struct lc_call *call, struct lc_clk_thread *k, struct lc_comm *comm,
                                 struct lc_clk_coll *x) {
     if (x->sends)
         lc_colllog_claim(&x->c->log, x->op, !x->receives);
-    if (x->receives) {
-        if (lc_likely(lc_clk.may_defer && x->kind < LC_COLL_SCAN)) {
-            lc_clk_note(k, call, comm);
-            lc_clk_defer(k, LC_DEFERRED_COLLECTIVE);
-            return;
-        }
+    if (lc_likely(x->receives && lc_clk.may_defer && x->kind < LC_COLL_SCAN)) {
+        lc_clk_note(k, call, comm);
+        lc_clk_defer(k, LC_DEFERRED_COLLECTIVE);
+        return;
     }
-    lc_clk_lock();
-    if (x->receives)
-        finish(call, k, comm, x);
-    lc_colllog_end(&x->c->log, x->op);
-    lc_clk_unlock();
-    log_over(x);
-    over(k, x);
+    end_blocking(call, k, x);
 }
 
 /* An operation in which all ranks have waited for each other, as every one of them can tell from
@@ -465,25 +469,19 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
     struct lc_clk_coll *x = coll->clocks;
     if (lc_unlikely(x == NULL || k == NULL))
         return;
-    if (lc_unlikely(lc_clk.backlog)) {
-        lc_clk_coll_end_in_backlog(call, k, coll, x);
-        return;
-    }
-    if (lc_likely(!coll->nonblocking)) {
+    if (lc_likely(!coll->nonblocking && !lc_clk.backlog)) {
         count_point(call, coll, x);
         blocking_end(call, k, coll->comm, x);
         return;
     }
-    if (coll->nonblocking && coll->request != NULL) {
+    if (lc_clk.backlog && !lc_core.multiple)
+        lc_clk_coll_publish_in_backlog(call, k, x);
+    if (coll->nonblocking && coll->request != NULL)
         coll->request->clocks.coll = x;
-        return;
-    }
-    lc_clk_lock();
-    finish(call, k, coll->comm, x);
-    leave_log(x);
-    lc_clk_unlock();
-    log_over(x);
-    over(k, x);
+    else if (lc_clk.backlog)
+        lc_clk_coll_end_in_backlog(call, k, coll, x);
+    else
+        end_operation(call, k, x, false);
 }
 
 /* If this process took no part, the next operation has its number. */
@@ -497,33 +495,18 @@ void lc_clocks_coll_failed(struct lc_call *call, struct lc_coll *coll, bool refu
     if (refused)
         lc_colllog_take_back(&x->c->log, x->op);
     lc_clk_unlock();
-    if (lc_clk.backlog) {
-        lc_clk_coll_failed_in_backlog(call, k, x, refused);
-        return;
-    }
-    if (!refused) /* the others may have succeeded */
-        count_point(call, coll, x);
     x->refused = refused;
-    lc_clk_lock();
-    leave_log(x);
-    lc_clk_unlock();
-    log_over(x);
-    over(k, x);
+    if (lc_clk.backlog)
+        lc_clk_coll_failed_in_backlog(call, k, x);
+    else if (!refused) /* the others may have succeeded */
+        count_point(call, coll, x);
+    x->receives = false;
+    end_operation(call, k, x, true);
 }
 
 void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r) {
     struct lc_clk_coll *x = r->clocks.coll;
     r->clocks.coll = NULL;
-    if (x == NULL)
-        return;
-    if (lc_unlikely(lc_clk.backlog)) {
-        lc_clk_coll_over_in_backlog(call, k, x);
-        return;
-    }
-    lc_clk_lock();
-    finish(call, k, r->comm, x);
-    lc_colllog_close(&x->c->log, x->op);
-    lc_clk_unlock();
-    log_over(x);
-    over(k, x);
+    if (x != NULL)
+        end_operation(call, k, x, false);
 }

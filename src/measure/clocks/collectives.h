@@ -45,15 +45,15 @@ void lc_clk_coll_begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
 /* Publishes this member's clocks as they are at the begin of the call; once per operation. */
 void lc_clk_coll_publish_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
                                     struct lc_clk_coll *x);
-/* MPI has accepted the operation: a blocking one is complete, others have started. */
+/* The operation is complete when the call ends. */
 void lc_clk_coll_end_in_backlog(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
                                 struct lc_clk_coll *x);
 /* The operation is complete; x is released by its event. */
 void lc_clk_coll_over_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
                                  struct lc_clk_coll *x);
-/* MPI has refused the operation, or it failed; x is released. */
+/* MPI has refused the operation, or it failed; lc_clk_coll_over_in_backlog follows. */
 void lc_clk_coll_failed_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
-                                   struct lc_clk_coll *x, bool refused);
+                                   struct lc_clk_coll *x);
 
 /* The synchronisation of all members of a communicator (both groups) in its constructor. */
 void lc_clk_constructor_sync_in_backlog(struct lc_call *call, struct lc_clk_thread *k,

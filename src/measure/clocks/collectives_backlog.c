@@ -183,14 +183,7 @@ void lc_clk_constructor_sync_in_backlog(struct lc_call *call, struct lc_clk_thre
 
 void lc_clk_coll_end_in_backlog(struct lc_call *call, struct lc_clk_thread *k, struct lc_coll *coll,
                                 struct lc_clk_coll *x) {
-    bool certain = x->certain;
-    bool barrier = certain && x->kind == LC_COLL_BARRIER;
-    if (!lc_core.multiple)
-        lc_clk_coll_publish_in_backlog(call, k, x);
-    if (coll->nonblocking && coll->request != NULL) {
-        coll->request->clocks.coll = x;
-        return;
-    }
+    bool certain = x->certain, barrier = certain && x->kind == LC_COLL_BARRIER;
     lc_clk_coll_over_in_backlog(call, k, x);
     if (certain && coll->comm->size == lc_core.size)
         lc_clk_resync_look(call);
@@ -198,17 +191,14 @@ void lc_clk_coll_end_in_backlog(struct lc_call *call, struct lc_clk_thread *k, s
         lc_clk_trace_barrier(call, coll->comm);
 }
 
-/* Nobody waits for what it publishes, and it receives nothing. */
+/* Nobody waits for what it publishes. */
 void lc_clk_coll_failed_in_backlog(struct lc_call *call, struct lc_clk_thread *k,
-                                   struct lc_clk_coll *x, bool refused) {
-    if (!refused && !lc_core.multiple)
+                                   struct lc_clk_coll *x) {
+    if (!x->refused && !lc_core.multiple)
         lc_clk_coll_publish_in_backlog(call, k, x);
-    x->refused = refused;
-    x->receives = false;
-    if (refused && x->shadow != NULL) {
+    if (x->refused && x->shadow != NULL) {
         lc_clk_lock();
         lc_clk_shadow_refused(x->shadow);
         lc_clk_unlock();
     }
-    lc_clk_coll_over_in_backlog(call, k, x);
 }

@@ -14,25 +14,6 @@
 #include "measure/core/thread.h"
 #include "piggyback/ring.h"
 
-/* Whether the call waited for a message of that rank is not known yet. */
-static __attribute__((noinline)) void send_completed_in_backlog(struct lc_call *call,
-                                                                struct lc_clk_thread *k,
-                                                                const struct lc_request *r,
-                                                                uint32_t to, bool synchronous) {
-    uint8_t class = lc_clk.fn_class[call->fn];
-    bool waits = !(r->clocks.sent.seq & LC_SENT_BUFFERED) && class != LC_FN_OTHER;
-    bool slow = call->end - call->begin >= lc_clk.slow_ticks;
-    struct lc_ended e = {.to = to,
-                         .seq = (uint32_t)r->clocks.sent.seq,
-                         .context = stream_context(lc_clk_comm_of(r->comm), r),
-                         .tag = r->tag,
-                         .bytes = r->synchronous ? 0 : r->bytes,
-                         .counts = waits && (slow || class == LC_FN_WAITSOME),
-                         .synchronous = synchronous};
-    if (e.counts || e.synchronous)
-        lc_clk_ended_in_backlog(call, k, &e, (uint32_t)r->clocks.sent.id, !r->synchronous);
-}
-
 static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
                            const struct lc_request *r, const MPI_Status *status,
                            bool blocked_by_message) {
@@ -48,23 +29,20 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
     if (to < 0 || to == (int32_t)lc_clk.rank || (uint32_t)sent == 0 ||
         (class == LC_FN_OTHER && !synchronous))
         return;
-    if (lc_unlikely(lc_clk.backlog)) {
-        send_completed_in_backlog(call, k, r, (uint32_t)to, synchronous);
-        return;
-    }
-    bool waits = !(sent & LC_SENT_BUFFERED) && (r->synchronous || !blocked_by_message) &&
-                 class != LC_FN_OTHER;
+    /* Where clocks lag it is not known yet whether the call waited for a message of that rank. */
+    bool lags = lc_unlikely(lc_clk.backlog);
+    bool waits = !(sent & LC_SENT_BUFFERED) && class != LC_FN_OTHER &&
+                 (lags || r->synchronous || !blocked_by_message);
     bool slow = call->end - call->begin >= lc_clk.slow_ticks;
-    if ((slow && waits) || synchronous)
-        lc_clk_receiver_late(
-            call, k,
-            &(struct lc_ended){.to = (uint32_t)to,
-                               .seq = (uint32_t)sent,
-                               .context = stream_context(lc_clk_comm_of(r->comm), r),
-                               .tag = r->tag,
-                               .bytes = r->synchronous ? 0 : r->bytes,
-                               .counts = slow && waits,
-                               .synchronous = synchronous});
+    struct lc_ended e = {.to = (uint32_t)to,
+                         .seq = (uint32_t)sent,
+                         .context = stream_context(lc_clk_comm_of(r->comm), r),
+                         .tag = r->tag,
+                         .bytes = r->synchronous ? 0 : r->bytes,
+                         .counts = waits && (slow || (lags && class == LC_FN_WAITSOME)),
+                         .synchronous = synchronous};
+    if (e.counts || synchronous)
+        lc_clk_send_ended(call, k, &e, (uint32_t)r->clocks.sent.id, !r->synchronous);
     else if (class == LC_FN_WAITSOME && waits)
         lc_clk_candidate(k, call, LC_MEASURED_LATERECEIVER, 0, (uint32_t)to, 0);
 }

@@ -207,6 +207,7 @@ void lc_clk_comm_make(struct lc_comm *comm) {
     else if (members.elsewhere)
         c->alone = true; /* no transport: no edges */
     c->ranks = lc_clk_comm_ranks(comm->world, comm->inter ? comm->remote_size : comm->size);
+    c->alone |= c->ranks == NULL;
     c->local = comm->inter ? lc_clk_comm_ranks(comm->local_world, comm->size) : NULL;
     comm->clocks = c;
     if (comm->uid == 0)

@@ -292,10 +292,9 @@ void lc_clocks_recv(struct lc_call *call, struct lc_msg *msg) {
         post_in_backlog(call, k, r);
     lc_clk_lock();
     r->reply_later = !sure;
-    if (lags) {
-    } else if (!sure || lc_clk.areas[source].head == NULL)
+    if (!lags && (!sure || lc_clk.areas[source].head == NULL))
         lc_logical_stamp(&k->l, call->begin, &r->recv.post);
-    else
+    else if (!lags)
         own_post(&lc_clk.match.sources[source].posts, number, r);
     r->recv.order = ++lc_clk.next_order;
     if (msg->id == 0) /* other threads must see it while this one is blocked */

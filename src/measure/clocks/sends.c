@@ -273,8 +273,5 @@ void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
                          .bytes = msg->kind == LC_SEND_STANDARD ? msg->bytes : 0,
                          .counts = lc_clk.fn_class[call->fn] == LC_FN_PLAIN,
                          .synchronous = synchronous};
-    if (lc_unlikely(lc_clk.backlog))
-        lc_clk_ended_in_backlog(call, k, &e, (uint32_t)msg->clocks.sent.id, false);
-    else
-        lc_clk_receiver_late(call, k, &e);
+    lc_clk_send_ended(call, k, &e, (uint32_t)msg->clocks.sent.id, false);
 }

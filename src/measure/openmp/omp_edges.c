@@ -19,11 +19,7 @@
 
 /* The time until then was spent in a function below the node where the thread is. */
 static void part_of_it(void *context, uint64_t until, uint32_t node) {
-    struct lc_omp_thread *o = context;
-    if (lc_unlikely(lc_clk.backlog))
-        lc_omp_later_at(o, LC_OMP_WORKED, NULL, NULL, until, node);
-    else
-        lc_omp_clock_worked(o, o->t->clocks, until, node);
+    lc_omp_apply_at(context, LC_OMP_WORKED, NULL, NULL, until, node);
 }
 
 /* Where samples tell of functions in the work of the program, its time is divided among them. */
@@ -52,16 +48,7 @@ static LC_COLD void worked_later(struct lc_omp_thread *o, struct lc_clk_thread *
     o->seen_worked = k->worked;
     k->seen += ticks;
     o->in_runtime = what == LC_OMP_ENTERS;
-    lc_omp_later(o, what, NULL, NULL, now);
-}
-
-static LC_COLD void leaves_later(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now) {
-    if (!o->in_runtime)
-        return;
-    o->in_runtime = false;
-    if (now > k->seen)
-        k->seen = now;
-    lc_omp_later(o, LC_OMP_LEAVES, NULL, NULL, now);
+    lc_omp_later_at(o, what, NULL, NULL, now, lc_omp_node_now(o));
 }
 
 static struct lc_clk_thread *clocks_of(struct lc_omp_thread *o, uint64_t now) {
@@ -74,14 +61,9 @@ static struct lc_clk_thread *clocks_of(struct lc_omp_thread *o, uint64_t now) {
     struct lc_entry entry = {.items = NULL};
     struct lc_call call = {.thread = o->t, .entry = &entry, .begin = now, .end = now, .mode = mode};
     lc_clocks_thread_new(&call);
-    k = o->t->clocks;
-    if (k == NULL)
-        return NULL;
-    if (lc_unlikely(lc_clk.backlog))
-        lc_omp_later(o, LC_OMP_BEGINS, o->task, NULL, now);
-    else
-        lc_omp_clock_begins(o, k, now);
-    return k;
+    if (o->t->clocks != NULL)
+        lc_omp_apply(o, LC_OMP_BEGINS, o->task, NULL, now);
+    return o->t->clocks;
 }
 
 /* It has worked until now; enters: and goes into the runtime. */
@@ -96,12 +78,8 @@ static inline void work_until(struct lc_omp_thread *o, uint64_t now, bool enters
     if (k->in_runtime)
         return;
     uint64_t last = k->l.last;
-    uint32_t node = o->at != NULL ? o->at->node : 0;
     divide(o, k, last, now);
-    if (enters)
-        lc_omp_clock_enters(o, k, now, node);
-    else
-        lc_omp_clock_worked(o, k, now, node);
+    lc_omp_apply(o, enters ? LC_OMP_ENTERS : LC_OMP_WORKED, NULL, NULL, now);
     if (k->l.last > last)
         lc_omp_blame_work(o, k->l.last - last);
 }
@@ -117,22 +95,18 @@ void lc_omp_enter(struct lc_omp_thread *o, uint64_t now) {
 
 void lc_omp_leave(struct lc_omp_thread *o, uint64_t now) {
     struct lc_clk_thread *k = clocks_of(o, now);
-    if (k == NULL)
+    if (k == NULL || (lc_clk.backlog && !o->in_runtime))
         return;
-    if (lc_unlikely(lc_clk.backlog))
-        leaves_later(o, k, now);
-    else if (k->in_runtime)
-        lc_omp_clock_leaves(o, k, now);
+    if (lc_unlikely(lc_clk.backlog)) {
+        o->in_runtime = false;
+        k->seen = lc_larger(k->seen, now);
+    }
+    lc_omp_apply(o, LC_OMP_LEAVES, NULL, NULL, now);
 }
 
 void lc_omp_refused(struct lc_omp_thread *o) {
-    struct lc_clk_thread *k = o->t->clocks;
-    if (lc_unlikely(lc_clk.backlog)) {
-        o->in_runtime = false;
-        lc_omp_later(o, LC_OMP_REFUSED, NULL, NULL, 0);
-    } else if (k != NULL) {
-        k->in_runtime = 0;
-    }
+    o->in_runtime = false;
+    lc_omp_apply(o, LC_OMP_REFUSED, NULL, NULL, 0);
 }
 
 bool lc_omp_in_runtime(const struct lc_omp_thread *o) {
@@ -140,80 +114,44 @@ bool lc_omp_in_runtime(const struct lc_omp_thread *o) {
     return lc_unlikely(lc_clk.backlog) ? o->in_runtime : k != NULL && k->in_runtime != 0;
 }
 
-static void runs(struct lc_omp_thread *o, struct lc_omp_task *task, bool fresh) {
-    o->task = task;
-    if (lc_unlikely(lc_clk.backlog)) {
-        lc_omp_later(o, fresh ? LC_OMP_RUNS_FIRST : LC_OMP_RUNS, task, NULL, 0);
-        return;
-    }
-    struct lc_omp_task *before = o->running;
-    o->running = task;
-    lc_omp_clock_runs(o, o->t->clocks, before, task, fresh);
-}
-
 void lc_omp_run(struct lc_omp_thread *o, struct lc_omp_task *task) {
-    runs(o, task, false);
+    o->task = task;
+    lc_omp_apply(o, LC_OMP_RUNS, task, NULL, 0);
 }
 
 void lc_omp_run_first(struct lc_omp_thread *o, struct lc_omp_task *task) {
-    runs(o, task, true);
+    o->task = task;
+    lc_omp_apply(o, LC_OMP_RUNS_FIRST, task, NULL, 0);
 }
 
 void lc_omp_follow(struct lc_omp_thread *o, const struct lc_omp_task *ended) {
-    if (lc_unlikely(lc_clk.backlog))
-        lc_omp_later(o, LC_OMP_FOLLOWS, (void *)(uintptr_t)ended, NULL, 0);
-    else if (o->t->clocks != NULL)
-        lc_omp_clock_follows(o, o->t->clocks, ended);
+    lc_omp_apply(o, LC_OMP_FOLLOWS, (void *)(uintptr_t)ended, NULL, 0);
 }
 
 void lc_omp_first_task(struct lc_omp_thread *o, struct lc_omp_task *task) {
     o->task = task;
-    if (lc_unlikely(lc_clk.backlog)) {
-        lc_omp_later(o, LC_OMP_FIRST_TASK, task, NULL, 0);
-        return;
-    }
-    o->running = task;
-    if (o->t->clocks != NULL)
-        lc_omp_clock_first_task(o->t->clocks, task);
+    lc_omp_apply(o, LC_OMP_FIRST_TASK, task, NULL, 0);
 }
 
 void lc_omp_back(struct lc_omp_thread *o, struct lc_omp_task *task) {
     o->task = task;
-    if (lc_unlikely(lc_clk.backlog)) {
-        lc_omp_later(o, LC_OMP_BACK, task, NULL, 0);
-        return;
-    }
-    o->running = task;
-    if (task != NULL)
-        lc_omp_clock_back(o, task);
+    lc_omp_apply(o, LC_OMP_BACK, task, NULL, 0);
 }
 
 void lc_omp_share_ended(struct lc_omp_thread *o, struct lc_omp_task *task,
                         struct lc_omp_task *forked) {
-    if (lc_unlikely(lc_clk.backlog)) {
-        lc_omp_later(o, LC_OMP_SHARE_ENDED, task, forked, 0);
-    } else {
-        lc_omp_clock_share_ended(o, task, forked);
-        if (o->running == task)
-            o->running = NULL;
-    }
+    lc_omp_apply(o, LC_OMP_SHARE_ENDED, task, forked, 0);
     if (o->task == task)
         o->task = NULL;
 }
 
 void lc_omp_task_ended(struct lc_omp_thread *o, struct lc_omp_task *task) {
-    if (lc_unlikely(lc_clk.backlog))
-        lc_omp_later(o, LC_OMP_TASK_ENDED, task, NULL, 0);
-    else
-        lc_omp_clock_task_ended(o, task);
+    lc_omp_apply(o, LC_OMP_TASK_ENDED, task, NULL, 0);
 }
 
 void lc_omp_undeferred(struct lc_omp_thread *o, struct lc_omp_task *task,
                        struct lc_omp_task *creator) {
-    if (lc_unlikely(lc_clk.backlog))
-        lc_omp_later(o, LC_OMP_UNDEFERRED, task, creator, 0);
-    else
-        lc_omp_clock_undeferred(task, creator);
+    lc_omp_apply(o, LC_OMP_UNDEFERRED, task, creator, 0);
 }
 
 void lc_omp_point_now(struct lc_omp_thread *o, uint64_t now, struct lc_omp_point *point) {
@@ -245,16 +183,13 @@ struct lc_omp_point lc_omp_point_of(const struct lc_omp_joint *joint) {
 }
 
 void lc_omp_took_over(struct lc_omp_thread *o) {
-    if (lc_clk.backlog)
-        lc_omp_later(o, LC_OMP_TAKES_OVER, NULL, NULL, 0);
-    else
-        o->seen_own = o->seen_useful = 0;
+    lc_omp_apply(o, LC_OMP_TAKES_OVER, NULL, NULL, 0);
 }
 
 void lc_omp_edge(struct lc_omp_thread *o, const struct lc_omp_point *point, uint64_t now) {
     struct lc_clk_thread *k = o->t->clocks;
     if (lc_unlikely(point->later != NULL))
-        lc_omp_later(o, LC_OMP_EDGE, point->later, NULL, now);
+        lc_omp_later_at(o, LC_OMP_EDGE, point->later, NULL, now, 0);
     else if (k != NULL && lc_likely(!lc_clk.backlog))
         lc_omp_clock_edge(o, k, point, now);
 }

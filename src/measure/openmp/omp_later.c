@@ -2,110 +2,33 @@
 
 #include <string.h>
 
-#include "measure/callpath/entry.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "measure/openmp/nodes.h"
-#include "measure/openmp/omp_clocks.h"
 
 struct event {
     struct lc_omp_thread *o;
     uint64_t now;
     void *record, *other; /* with a reference each */
-    uint32_t node, what;
+    uint32_t node;
+    enum lc_omp_change what;
 };
 _Static_assert(sizeof(struct event) <= LC_EVENT_DATA, "it has to fit");
-
-static void happens(struct lc_clk_thread *k, const struct event *e) {
-    struct lc_omp_thread *o = e->o;
-    struct lc_omp_task *task = e->record;
-    struct lc_omp_set *set = e->record;
-    switch (e->what) {
-    case LC_OMP_BEGINS:
-        lc_omp_clock_begins(o, k, e->now);
-        o->running = task;
-        break;
-    case LC_OMP_TAKES_OVER:
-        o->seen_own = o->seen_useful = 0;
-        o->running = NULL;
-        break;
-    case LC_OMP_WORKED:
-        if (!k->in_runtime)
-            lc_omp_clock_worked(o, k, e->now, e->node);
-        break;
-    case LC_OMP_ENTERS:
-        if (!k->in_runtime)
-            lc_omp_clock_enters(o, k, e->now, e->node);
-        break;
-    case LC_OMP_LEAVES:
-        if (k->in_runtime)
-            lc_omp_clock_leaves(o, k, e->now);
-        break;
-    case LC_OMP_REFUSED:
-        k->in_runtime = 0;
-        break;
-    case LC_OMP_RUNS:
-    case LC_OMP_RUNS_FIRST: {
-        struct lc_omp_task *before = o->running;
-        o->running = task;
-        lc_omp_clock_runs(o, k, before, task, e->what == LC_OMP_RUNS_FIRST);
-        break;
-    }
-    case LC_OMP_FIRST_TASK:
-        o->running = task;
-        lc_omp_clock_first_task(k, task);
-        break;
-    case LC_OMP_BACK:
-        o->running = task;
-        if (task != NULL)
-            lc_omp_clock_back(o, task);
-        break;
-    case LC_OMP_FOLLOWS:
-        lc_omp_clock_follows(o, k, task);
-        break;
-    case LC_OMP_SHARE_ENDED:
-        lc_omp_clock_share_ended(o, task, e->other);
-        if (o->running == task)
-            o->running = NULL;
-        break;
-    case LC_OMP_TASK_ENDED:
-        lc_omp_clock_task_ended(o, task);
-        break;
-    case LC_OMP_UNDEFERRED:
-        lc_omp_clock_undeferred(task, e->other);
-        break;
-    case LC_OMP_TELLS:
-        lc_omp_clock_point(o, k, e->now, &set->joint.point);
-        set->joint.any = true;
-        set->joint.point.late = (struct lc_omp_late){e->now, k->index, e->node};
-        break;
-    case LC_OMP_EDGE:
-        if (set->joint.any)
-            lc_omp_clock_edge(o, k, &set->joint.point, e->now);
-        break;
-    case LC_OMP_JOINS: {
-        const struct lc_omp_set *from = e->other;
-        if (from->joint.any)
-            lc_omp_clock_join(&set->joint, &from->joint.point);
-        break;
-    }
-    }
-}
 
 /* Of whoever runs events: all that it gives back goes to the owners' lists. */
 static struct lc_omp_pools nobody;
 
-static void happens_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+static void happen(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     (void)call;
     struct event e;
     memcpy(&e, data, sizeof e);
     struct lc_omp_thread *o = e.o;
     struct lc_omp_task *before = o->running;
     bool kept = o->running_kept;
-    happens(k, &e);
+    lc_omp_happens(o, k, e.what, e.record, e.other, e.now, e.node);
     if (o->running != before || !kept) {
         if (o->running != NULL)
             lc_omp_keep(&o->running->item);
@@ -119,7 +42,7 @@ static void happens_later(struct lc_call *call, struct lc_clk_thread *k, void *d
 
 LC_COLD void lc_omp_later_at(struct lc_omp_thread *o, enum lc_omp_change what, void *record,
                              void *other, uint64_t now, uint32_t node) {
-    static const struct lc_event_type type = {.run = happens_later};
+    static const struct lc_event_type type = {.run = happen};
     struct lc_clk_thread *k = o->t->clocks;
     if (k == NULL)
         return;
@@ -128,15 +51,9 @@ LC_COLD void lc_omp_later_at(struct lc_omp_thread *o, enum lc_omp_change what, v
     if (other != NULL)
         lc_omp_keep(other);
     struct event e = {o, now, record, other, node, what};
-    struct lc_entry entry = {.items = NULL};
-    struct lc_call call = {.entry = &entry, .begin = now != 0 ? now : k->seen};
-    call.end = call.begin;
-    lc_clk_backlog_submit(&type, k, &call, &e, sizeof e);
-}
-
-void lc_omp_later(struct lc_omp_thread *o, enum lc_omp_change what, void *record, void *other,
-                  uint64_t now) {
-    lc_omp_later_at(o, what, record, other, now, o->at != NULL ? o->at->node : 0);
+    uint64_t begin = now != 0 ? now : k->seen;
+    const struct lc_event_at where = {.begin = begin, .end = begin};
+    lc_clk_backlog_submit_at(&type, k, &where, &e, sizeof e);
 }
 
 /* What a record that is not used any more refers to. */
@@ -172,12 +89,12 @@ LC_COLD void lc_omp_join_later(struct lc_omp_joint *joint, struct lc_omp_set *fr
     if (joint->point.later == NULL)
         joint->point.later = record_new(o);
     if (joint->point.later != NULL)
-        lc_omp_later(o, LC_OMP_JOINS, joint->point.later, from, 0);
+        lc_omp_later_at(o, LC_OMP_JOINS, joint->point.later, from, 0, 0);
 }
 
 LC_COLD struct lc_omp_set *lc_omp_point_later(struct lc_omp_thread *o, uint64_t now) {
     struct lc_omp_set *set = record_new(o);
     if (set != NULL)
-        lc_omp_later(o, LC_OMP_TELLS, set, NULL, now);
+        lc_omp_later_at(o, LC_OMP_TELLS, set, NULL, now, lc_omp_node_now(o));
     return set;
 }

@@ -100,10 +100,10 @@ void run_events(uint32_t left) {
     }
 }
 
-void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_thread *k,
-                           const struct lc_call *call, const void *data, size_t bytes) {
+void lc_clk_backlog_submit_at(const struct lc_event_type *type, struct lc_clk_thread *k,
+                              const struct lc_event_at *where, const void *data, size_t bytes) {
     static uint32_t n;
-    (void)call;
+    (void)where;
     struct queued *e = &queue[queue_end++ % QUEUED];
     e->type = type;
     e->k = k;
