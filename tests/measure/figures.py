@@ -133,6 +133,11 @@ def overhead():
                      (Row("message", "times", at_most(1.1), "a message of 8 bytes between hosts, with clocks"),
                       Row("allreduce", "times", at_most(1.1), "MPI_Allreduce between hosts, with clocks")),
                      ("{python}", "{root}/tests/bench/nodes/between.py", "{build}", "--flavour", flavour, "--modes", "clocks", "--runs", "3"))
+        for delay in ("0", "0.1"):  # what it takes to keep composed_collectives.c
+            yield Source(f"overhead.composed_{delay.replace('.', '')}.{flavour}", "overhead", 7, 0, 30,
+                         (Row("allreduce.saved", "%", at_least(10), f"MPI_Allreduce in a row between hosts, packets of {delay} ms: time saved by reducing clocks together"),),
+                         ("{python}", "{root}/tests/bench/nodes/between.py", "{build}", "--flavour", flavour, "--modes", "clocks,apart", "--runs", "5", "--delay", delay,
+                          "--iterations", "5000"))
     for flavour in FLAVOURS:
         yield Source(f"piggyback.own_packets.{flavour}", "overhead", 5, int(flavour == "openmpi"), 5,
                      (Row("allreduce", "packets", at_most(0.25), "packets of the tool's per allreduce and rank, over messages"),

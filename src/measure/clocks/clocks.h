@@ -81,8 +81,9 @@ struct lc_clk {
      * since threads that never call MPI have regions, and may run events of one that does */
     bool threads_meet;
     bool clocks_meet; /* the same of a thread's own clocks, which others read when they switch */
-    bool backlog; /* not all ranks share memory: clocks may lag behind the program (backlog.h) */
-    bool mixed;   /* but some do */
+    bool backlog;    /* not all ranks share memory: clocks may lag behind the program (backlog.h) */
+    bool mixed;      /* but some do */
+    bool alone_each; /* of a test: no collectives are reduced together (collectives.h) */
     /* what is done at the end of a call may wait: for other threads, for MPI */
     bool finish_may_wait;
     uint32_t rank, size;

@@ -165,6 +165,8 @@ static void init(struct lc_call *call) {
         lc_clk_records_init();
         lc_clk_own_locks();
         lc_clk_backlog_init();
+        const char *composed = lc_option("LATECOMER_TEST_COMPOSED");
+        lc_clk.alone_each = composed != NULL && strcmp(composed, "off") == 0;
         for (struct lc_clk_thread *t = lc_clk.threads; t != NULL; t = t->next)
             t->between = t != k;
         lc_clk.backlog = true;

@@ -69,8 +69,9 @@ void lc_clk_coll_publish_in_backlog(struct lc_call *call, struct lc_clk_thread *
 
 static bool is_certain(const struct lc_call *call, const struct lc_clk_coll *x,
                        const struct lc_coll *coll) {
-    return lc_clk.fn_uniform[call->fn] && !coll->nonblocking && !coll->persistent &&
-           !coll->comm->inter && (x->kind == LC_COLL_BARRIER || (x->sends && x->receives));
+    return lc_clk.fn_uniform[call->fn] && !lc_clk.alone_each && !coll->nonblocking &&
+           !coll->persistent && !coll->comm->inter &&
+           (x->kind == LC_COLL_BARRIER || (x->sends && x->receives));
 }
 
 void lc_clk_coll_begin_in_backlog(struct lc_call *call, struct lc_clk_thread *k,

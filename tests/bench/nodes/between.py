@@ -2,9 +2,10 @@
 """Microseconds that Latecomer adds to MPI operations between hosts: a message of 8 bytes one way, an MPI_Allreduce of one number. Two hosts on
 this machine (tests/system/nodes/hosts.py: network namespaces, tcp between them; needs root); bare and measured runs alternate.
 
-usage: between.py BUILD_DIR [--flavour openmpi|mpich] [--runs 9] [--iterations 20000] [--modes profile,clocks]
+usage: between.py BUILD_DIR [--flavour openmpi|mpich] [--runs 9] [--iterations 20000] [--modes profile,clocks] [--delay MS]
 
-Modes: profile (no clocks), clocks (the default: profile, logical clocks, measured waits, blame). For each operation and mode the median over the
+Modes: profile (no clocks), clocks (the default: profile, logical clocks, measured waits, blame), apart (the same, but that clocks of collectives in a
+row are not reduced together). --delay: what each packet takes between the hosts. For each operation and mode the median over the
 runs of the medians of a run, in brackets that of the lower quartiles, and its ratio to the bare one.
 """
 import argparse
@@ -20,7 +21,7 @@ sys.path[:0] = [NODES, os.path.join(HERE, "../..")]
 from figure import figure  # noqa: E402
 import several_hosts  # noqa: E402
 
-MODES = {"profile": {"LATECOMER_CLOCKS": "off"}, "clocks": {}}
+MODES = {"profile": {"LATECOMER_CLOCKS": "off"}, "clocks": {}, "apart": {"LATECOMER_TEST_COMPOSED": "off"}}
 
 
 def run_once(args, mode, scratch):
@@ -49,6 +50,8 @@ def inside(args):
         print(f"{args.flavour}: {name}, us:{line}")
         if "clocks" in middle:
             figure(name, middle["clocks"] / middle["bare"], "times")
+        if "clocks" in middle and "apart" in middle:
+            figure(f"{name}.saved", 100 * (1 - middle["clocks"] / middle["apart"]), "%")
 
 
 def main():
@@ -58,6 +61,7 @@ def main():
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--iterations", type=int, default=20000)
     parser.add_argument("--modes", default="profile,clocks")
+    parser.add_argument("--delay", default="0")
     args = parser.parse_args()
     unknown = [mode for mode in args.modes.split(",") if mode not in MODES]
     if unknown:
@@ -65,7 +69,7 @@ def main():
     if "HOSTS_NAMES" in os.environ:
         inside(args)
         return 0
-    return subprocess.run([sys.executable, os.path.join(NODES, "hosts.py"), sys.executable, os.path.abspath(__file__), *sys.argv[1:]], check=False).returncode
+    return subprocess.run([sys.executable, os.path.join(NODES, "hosts.py"), "--delay", args.delay, sys.executable, os.path.abspath(__file__), *sys.argv[1:]], check=False).returncode
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 usage: overhead.py BUILD_DIR [--flavour openmpi|mpich] [--runs 11] [--iterations N] [--depth D] [--modes nop,profile,..]
 
 Modes: nop (the wrappers only forward), no-minima (plain statistics per call: no shortest calls, no classes of sizes), profile (no clocks), clocks (the default: profile, logical clocks, measured waits, blame), sampled (that
-and 500 samples per second), clocks-mpi (the same over messages), trace (clocks with --trace). A virtual machine moves its cores about: a line from the other
+and 500 samples per second), clocks-mpi (the same over messages), clocks-mpi-apart (no clocks of collectives reduced together), trace (clocks with --trace). A virtual machine moves its cores about: a line from the other
 core takes 30 ns at one time and 120 at another. So each slice is measured together with the time that a line takes before and after it,
 and compared with bare slices of the same kind: near cores (a line takes less than twice the shortest time seen), far cores. For each
 operation and mode: difference of the medians, of the lower quartiles in brackets, that median in units of one clock_gettime, and the
@@ -35,6 +35,7 @@ MODES = {
     "clocks": {},
     "sampled": {"LATECOMER_SAMPLE": "500"},
     "clocks-mpi": {"LATECOMER_TRANSPORT": "mpi"},
+    "clocks-mpi-apart": {"LATECOMER_TRANSPORT": "mpi", "LATECOMER_TEST_COMPOSED": "off"},
     "trace": {"LATECOMER_TRACE": "1"},
 }
 
