@@ -44,10 +44,6 @@ void lc_clocks_call_end(struct lc_call *call);
 /* A send is about to be made: its entry goes out before the message. */
 void lc_clocks_send(struct lc_call *call, struct lc_msg *msg);
 
-static inline void lc_clocks_send_started(struct lc_call *call, struct lc_msg *msg) {
-    (void)call; /* the request carries msg->clocks */
-    (void)msg;
-}
 /* A blocking send has returned; msg: as given to lc_clocks_send. */
 void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg);
 /* MPI has refused to start the send, or it came to no end. */
@@ -140,17 +136,5 @@ void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
                        const struct lc_win_epoch *epoch, bool done);
 /* Before MPI completes these requests (MPI_Wait*, MPI_Test*). */
 void lc_clocks_completing(struct lc_call *call, int n, struct lc_request *const *requests);
-
-static inline void lc_clocks_tested(struct lc_call *call, int n,
-                                    struct lc_request *const *requests) {
-    (void)call;
-    (void)n;
-    (void)requests;
-}
-
-static inline void lc_clocks_cancel(struct lc_call *call, struct lc_request *request) {
-    (void)call; /* nothing yet: whether it was cancelled is known when the request completes */
-    (void)request;
-}
 
 #endif

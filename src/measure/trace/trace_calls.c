@@ -127,8 +127,8 @@ static void completed_unseen(struct lc_call *call, struct lc_request *r, const M
     }
 }
 
-void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
-                             const MPI_Status *statuses) {
+void lc_trace_completed(struct lc_call *call, int n, struct lc_request *const *requests,
+                        const MPI_Status *statuses) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL) && !lc_tracing.counts)
         return;

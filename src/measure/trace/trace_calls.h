@@ -19,8 +19,8 @@ struct lc_trace_stream;
 extern const struct lc_part lc_trace_part;
 
 /* Records of requests that completed, with more than the hot path knows. */
-void lc_trace_completed_cold(struct lc_call *call, int n, struct lc_request *const *requests,
-                             const MPI_Status *statuses);
+void lc_trace_completed(struct lc_call *call, int n, struct lc_request *const *requests,
+                        const MPI_Status *statuses);
 /* A request that was tested, and not complete. */
 void lc_trace_tested_cold(struct lc_trace_stream *stream, const struct lc_request *request);
 /* The record of a collective operation that completed. */

@@ -38,11 +38,6 @@ static inline void lc_trace_call_end(struct lc_call *call) {
     lc_trace_renew_if_full(s);
 }
 
-static inline void lc_trace_send(struct lc_call *call, struct lc_msg *msg) {
-    (void)call;
-    (void)msg;
-}
-
 /* When the call returned: so a start that failed leaves no record. The time of the record is the
  * begin of the call. */
 static inline void lc_trace_send_done(struct lc_call *call, struct lc_msg *msg) {
@@ -75,11 +70,6 @@ static inline void lc_trace_send_started(struct lc_call *call, struct lc_msg *ms
         lc_trace_put1(s, lc_rec_word(LC_REC_ISEND_DONE, msg->id));
 }
 
-static inline void lc_trace_recv(struct lc_call *call, struct lc_msg *msg) {
-    (void)call;
-    (void)msg;
-}
-
 static inline void lc_trace_recv_started(struct lc_call *call, struct lc_msg *msg) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (lc_unlikely(s == NULL || msg->request == NULL)) {
@@ -104,48 +94,12 @@ static inline void lc_trace_recv_done(struct lc_call *call, struct lc_msg *msg) 
             (uint32_t)msg->tag, msg->bytes);
 }
 
-static inline void lc_trace_completing(struct lc_call *call, int n,
-                                       struct lc_request *const *requests) {
-    (void)call;
-    (void)n;
-    (void)requests;
-}
-
-static inline void lc_trace_completed(struct lc_call *call, int n,
-                                      struct lc_request *const *requests,
-                                      const MPI_Status *statuses) {
-    lc_trace_completed_cold(call, n, requests, statuses);
-}
-
 static inline void lc_trace_tested(struct lc_call *call, int n,
                                    struct lc_request *const *requests) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     for (int i = 0; s != NULL && i < n; i++)
         if (requests[i] != NULL && requests[i]->trace != 0)
             lc_trace_tested_cold(s, requests[i]);
-}
-
-/* Recorded when the request is completed: only then it is known whether it was cancelled. */
-static inline void lc_trace_cancel(struct lc_call *call, struct lc_request *request) {
-    (void)call;
-    (void)request;
-}
-
-static inline void lc_trace_request_free(struct lc_call *call, struct lc_request *request) {
-    (void)call;
-    (void)request;
-}
-
-static inline void lc_trace_mprobed(struct lc_call *call, struct lc_matched *matched) {
-    (void)call;
-    (void)matched;
-}
-
-static inline void lc_trace_mrecv(struct lc_call *call, struct lc_matched *matched,
-                                  struct lc_msg *msg) {
-    (void)call;
-    (void)matched;
-    (void)msg;
 }
 
 static inline void lc_trace_coll_begin(struct lc_call *call, struct lc_coll *coll) {

@@ -226,10 +226,8 @@ void lc_request_free_begin(struct lc_call *call, const MPI_Request *request) {
     lc_request_drop(r);
 }
 
-void lc_cancel_begin(struct lc_call *call, const MPI_Request *request) {
+void lc_cancel_begin(const MPI_Request *request) {
     struct lc_request *r = lc_request_of_handle(request);
-    if (r == NULL || !r->active)
-        return;
-    r->cancelled = true;
-    lc_hook_cancel(call, r);
+    if (r != NULL && r->active)
+        r->cancelled = true;
 }

@@ -182,6 +182,6 @@ void lc_array_some(struct lc_call *call, struct lc_array *array, int result, con
 /* Before MPI_Request_free. request NULL: MPI will refuse. */
 void lc_request_free_begin(struct lc_call *call, const MPI_Request *request);
 /* Before MPI_Cancel. request NULL: MPI will refuse. */
-void lc_cancel_begin(struct lc_call *call, const MPI_Request *request);
+void lc_cancel_begin(const MPI_Request *request);
 
 #endif

@@ -145,11 +145,9 @@ static void msg_of(const struct lc_request *r, struct lc_request *request, struc
 }
 
 /* What a partitioned send tells of itself it tells when it is complete. */
-static void start_parts(struct lc_call *call, struct lc_request *r, struct lc_msg *msg) {
+static void start_parts(struct lc_request *r, struct lc_msg *msg) {
     lc_op_clocks_clear(&msg->clocks);
     atomic_store_explicit(&r->parts->n_unready, r->parts->partitions, memory_order_relaxed);
-    if (call->mode & LC_MODE_TRACE)
-        lc_trace_send(call, msg);
 }
 
 void lc_pready(struct lc_call *call, MPI_Request request, int count) {
@@ -192,7 +190,7 @@ void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests
             if (!r->partitioned)
                 lc_hook_send(call, &msg);
             else
-                start_parts(call, r, &msg);
+                start_parts(r, &msg);
         } else {
             lc_hook_recv(call, &msg);
         }
