@@ -27,17 +27,12 @@
 /* ---- v forms: which members send something to this one */
 
 /* Bytes, not counts: a count of 0 on one side may meet one above 0 of a type without bytes. */
-static bool some_from(struct lc_thread *t, const struct lc_coll *coll, int i) {
-    MPI_Datatype type = coll->recvtypes != NULL ? coll->recvtypes[i] : coll->recvtype;
-    return lc_count_at(coll->recvcounts, coll->large, i) > 0 && lc_type_bytes(t, type) > 0;
-}
-
 static uint8_t *senders_to_me(struct lc_thread *t, const struct lc_coll *coll, int n) {
-    if (coll->recvcounts == NULL || (coll->kind != LC_COLL_V2V && coll->kind != LC_COLL_NEIGHBOR))
+    if (coll->recv.counts == NULL || (coll->kind != LC_COLL_V2V && coll->kind != LC_COLL_NEIGHBOR))
         return NULL;
     uint8_t *from = malloc(n > 0 ? (size_t)n : 1);
     for (int i = 0; from != NULL && i < n; i++)
-        from[i] = some_from(t, coll, i);
+        from[i] = lc_side_bytes_at(t, &coll->recv, coll->large, i) > 0;
     return from;
 }
 

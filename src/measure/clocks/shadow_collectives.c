@@ -252,9 +252,7 @@ struct lc_shadow *lc_shadow_find(uint32_t context, uint32_t number) {
 enum { LC_SHADOW_DIRECT = 64 };
 
 static bool some_to(struct lc_thread *t, const struct lc_coll *coll, int i) {
-    MPI_Datatype type = coll->sendtypes != NULL ? coll->sendtypes[i] : coll->sendtype;
-    return coll->sendcounts != NULL && lc_count_at(coll->sendcounts, coll->large, i) > 0 &&
-           lc_type_bytes(t, type) > 0;
+    return coll->send.counts != NULL && lc_side_bytes_at(t, &coll->send, coll->large, i) > 0;
 }
 
 /* ---- messages */

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "measure/mpi/operations.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "format/facts.h"
@@ -62,6 +63,13 @@ static inline uint64_t lc_type_bytes(struct lc_thread *t, MPI_Datatype type) {
     if (lc_likely(slot->type == type && slot->size_bytes >= 0))
         return (uint64_t)slot->size_bytes;
     return (uint64_t)lc_type_cold(t, type);
+}
+
+/* Bytes for, or from, partner i. */
+static inline uint64_t lc_side_bytes_at(struct lc_thread *t, const struct lc_side *side, bool large,
+                                        int i) {
+    uint64_t count = side->counts != NULL ? lc_count_at(side->counts, large, i) : side->count;
+    return count * lc_type_bytes(t, side->types != NULL ? side->types[i] : side->type);
 }
 
 /* NULL for MPI_COMM_NULL and what MPI will refuse. */

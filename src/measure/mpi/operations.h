@@ -70,6 +70,14 @@ enum lc_coll_kind {
     LC_COLL_SYNC /* every member waits for every member, without data: construction, fence, files */
 };
 
+/* What a call says of the data that it sends, or receives. */
+struct lc_side {
+    const void *counts; /* v and w forms, as passed; NULL: `count` for each partner */
+    uint64_t count;
+    MPI_Datatype type;
+    const MPI_Datatype *types; /* w forms: of each partner */
+};
+
 /* A collective operation. */
 struct lc_coll {
     struct lc_comm *comm;
@@ -77,10 +85,8 @@ struct lc_coll {
     bool nonblocking, persistent, large; /* large: counts are MPI_Count */
     int32_t root;                        /* as passed, or -1 */
     bool is_root;
-    uint64_t bytes_sent, bytes_rcvd;           /* of this member, by Score-P's formulas */
-    const void *sendcounts, *recvcounts;       /* v and w forms: as passed */
-    MPI_Datatype sendtype, recvtype;           /* v forms */
-    const MPI_Datatype *sendtypes, *recvtypes; /* w forms */
+    uint64_t bytes_sent, bytes_rcvd; /* of this member, by Score-P's formulas */
+    struct lc_side send, recv;       /* v and w forms; of others `counts` is NULL */
     bool in_place;
     bool failed; /* while its end is handled: MPI returned an error */
     struct lc_request *request;

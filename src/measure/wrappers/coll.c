@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/choose.h"
 #include "measure/wrappers/coll.h"
 #include "measure/mpi/request.h"
 #include "measure/clocks/clocks_hooks.h"
@@ -61,8 +62,7 @@ void lc_coll_init_end(struct lc_call *call, struct lc_coll *coll, int result,
     }
     *r->coll = *coll;
     /* The arrays belong to the program, which may change them. */
-    r->coll->sendcounts = r->coll->recvcounts = NULL;
-    r->coll->sendtypes = r->coll->recvtypes = NULL;
+    r->coll->send.counts = r->coll->recv.counts = NULL;
     r->coll->nonblocking = r->coll->persistent = true;
     r->coll->request = r;
 }
@@ -91,143 +91,91 @@ void lc_file_isync_end(struct lc_call *call, struct lc_coll *coll, int result,
 
 /* Collectives whose counts differ between members, and neighbourhood collectives. */
 
-static uint64_t larger(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
+/* Of n partners, but for `without` (-1: of all). */
+static uint64_t side_bytes(struct lc_call *call, const struct lc_coll *coll,
+                           const struct lc_side *side, int n, int without) {
+    uint64_t sum = 0;
+    if (side->types != NULL) {
+        for (int i = 0; i < n; i++)
+            sum += i != without ? lc_side_bytes_at(call->thread, side, coll->large, i) : 0;
+        return sum;
+    }
+    if (side->counts == NULL)
+        sum = (uint64_t)(n - (without >= 0)) * side->count;
+    else
+        sum = lc_count_sum(side->counts, coll->large, n) -
+              (without >= 0 ? lc_count_at(side->counts, coll->large, without) : 0);
+    return sum * lc_type_bytes(call->thread, side->type);
+}
+
+static void irregular(struct lc_call *call, struct lc_coll *coll, uint64_t sent, uint64_t rcvd) {
+    lc_coll_bytes(call, coll, sent, rcvd, lc_larger(sent, rcvd));
 }
 
 void lc_coll_reduce_scatter(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                            const void *recvcounts, MPI_Datatype type, MPI_Comm comm) {
+                            MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_N2N, comm, -1))
         return;
-    uint64_t bytes = lc_type_bytes(call->thread, type);
-    uint64_t own = lc_count_at(recvcounts, coll->large, coll->comm->rank) * bytes;
-    uint64_t all = lc_count_sum(recvcounts, coll->large, coll->comm->size) * bytes;
-    coll->recvcounts = recvcounts;
-    coll->recvtype = type;
+    int me = coll->comm->rank;
+    uint64_t own = lc_side_bytes_at(call->thread, &coll->recv, coll->large, me);
+    uint64_t all = side_bytes(call, coll, &coll->recv, coll->comm->size, -1);
     coll->in_place = sendbuf == MPI_IN_PLACE;
     lc_coll_bytes(call, coll, coll->in_place ? all - own : all,
                   (lc_coll_members(coll) - coll->in_place) * own, all);
 }
 
-void lc_coll_reduce_scatter_block(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                                  uint64_t recvcount, MPI_Datatype type, MPI_Comm comm) {
-    lc_coll_allreduce(call, coll, sendbuf, recvcount, type, comm);
+/* Bytes of the root with all others, and of another member with the root. */
+static bool rooted(struct lc_call *call, struct lc_coll *coll, enum lc_coll_kind kind, int root,
+                   MPI_Comm comm, const void *in_place, const struct lc_side *others,
+                   const struct lc_side *own, uint64_t bytes[2]) {
+    if (!lc_coll_fill(call, coll, kind, comm, root) || root == MPI_PROC_NULL)
+        return false;
+    coll->in_place = coll->is_root && in_place == MPI_IN_PLACE;
+    int without = coll->in_place ? coll->comm->rank : -1;
+    bool takes_part = !coll->in_place && !(coll->is_root && coll->comm->inter);
+    bytes[0] =
+        coll->is_root ? side_bytes(call, coll, others, (int)lc_coll_members(coll), without) : 0;
+    bytes[1] = takes_part ? side_bytes(call, coll, own, 1, -1) : 0;
+    return true;
 }
 
-void lc_coll_gatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                     uint64_t sendcount, MPI_Datatype sendtype, const void *recvcounts,
-                     MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    if (!lc_coll_fill(call, coll, LC_COLL_N2ONE, comm, root) || root == MPI_PROC_NULL)
-        return;
-    uint64_t rcvd = 0;
-    coll->in_place = coll->is_root && sendbuf == MPI_IN_PLACE;
-    if (coll->is_root) {
-        rcvd = lc_count_sum(recvcounts, coll->large, (int)lc_coll_members(coll));
-        if (coll->in_place)
-            rcvd -= lc_count_at(recvcounts, coll->large, coll->comm->rank);
-        rcvd *= lc_type_bytes(call->thread, recvtype);
-        coll->recvcounts = recvcounts;
-        coll->recvtype = recvtype;
-    }
-    bool sends = !coll->in_place && !(coll->is_root && coll->comm->inter);
-    uint64_t sent = sends ? sendcount * lc_type_bytes(call->thread, sendtype) : 0;
-    lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
+void lc_coll_gatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf, int root,
+                     MPI_Comm comm) {
+    uint64_t bytes[2];
+    if (rooted(call, coll, LC_COLL_N2ONE, root, comm, sendbuf, &coll->recv, &coll->send, bytes))
+        irregular(call, coll, bytes[1], bytes[0]);
 }
 
-void lc_coll_scatterv(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
-                      MPI_Datatype sendtype, const void *recvbuf, uint64_t recvcount,
-                      MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    if (!lc_coll_fill(call, coll, LC_COLL_ONE2N, comm, root) || root == MPI_PROC_NULL)
-        return;
-    uint64_t sent = 0;
-    coll->in_place = coll->is_root && recvbuf == MPI_IN_PLACE;
-    if (coll->is_root) {
-        sent = lc_count_sum(sendcounts, coll->large, (int)lc_coll_members(coll));
-        if (coll->in_place)
-            sent -= lc_count_at(sendcounts, coll->large, coll->comm->rank);
-        sent *= lc_type_bytes(call->thread, sendtype);
-        coll->sendcounts = sendcounts;
-        coll->sendtype = sendtype;
-    }
-    bool receives = !coll->in_place && !(coll->is_root && coll->comm->inter);
-    uint64_t rcvd = receives ? recvcount * lc_type_bytes(call->thread, recvtype) : 0;
-    lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
+void lc_coll_scatterv(struct lc_call *call, struct lc_coll *coll, const void *recvbuf, int root,
+                      MPI_Comm comm) {
+    uint64_t bytes[2];
+    if (rooted(call, coll, LC_COLL_ONE2N, root, comm, recvbuf, &coll->send, &coll->recv, bytes))
+        irregular(call, coll, bytes[0], bytes[1]);
 }
 
 void lc_coll_allgatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                        uint64_t sendcount, MPI_Datatype sendtype, const void *recvcounts,
-                        MPI_Datatype recvtype, MPI_Comm comm) {
+                        MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_N2N, comm, -1))
         return;
-    uint64_t bytes = lc_type_bytes(call->thread, recvtype);
-    uint64_t n = lc_coll_members(coll);
-    uint64_t rcvd = lc_count_sum(recvcounts, coll->large, (int)n) * bytes;
-    uint64_t sent;
-    coll->recvcounts = recvcounts;
-    coll->recvtype = recvtype;
+    int n = (int)lc_coll_members(coll), me = coll->comm->rank;
     coll->in_place = sendbuf == MPI_IN_PLACE;
-    if (coll->in_place) {
-        uint64_t own = lc_count_at(recvcounts, coll->large, coll->comm->rank) * bytes;
-        sent = (n - 1) * own;
-        rcvd -= own;
-    } else {
-        sent = n * sendcount * lc_type_bytes(call->thread, sendtype);
-    }
-    lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
+    uint64_t sent = coll->in_place ? (uint64_t)(n - 1) * lc_side_bytes_at(call->thread, &coll->recv,
+                                                                          coll->large, me)
+                                   : side_bytes(call, coll, &coll->send, n, -1);
+    irregular(call, coll, sent, side_bytes(call, coll, &coll->recv, n, coll->in_place ? me : -1));
 }
 
 void lc_coll_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                       const void *sendcounts, MPI_Datatype sendtype, const void *recvcounts,
-                       MPI_Datatype recvtype, MPI_Comm comm) {
+                       MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_V2V, comm, -1))
         return;
-    int n = (int)lc_coll_members(coll);
-    uint64_t rcvd = lc_count_sum(recvcounts, coll->large, n), sent;
-    coll->recvcounts = recvcounts;
-    coll->recvtype = recvtype;
     coll->in_place = sendbuf == MPI_IN_PLACE;
-    if (coll->in_place) {
-        rcvd -= lc_count_at(recvcounts, coll->large, coll->comm->rank);
-        rcvd *= lc_type_bytes(call->thread, recvtype);
-        sent = rcvd;
-        coll->sendcounts = recvcounts;
-        coll->sendtype = recvtype;
-    } else {
-        rcvd *= lc_type_bytes(call->thread, recvtype);
-        sent = lc_count_sum(sendcounts, coll->large, n) * lc_type_bytes(call->thread, sendtype);
-        coll->sendcounts = sendcounts;
-        coll->sendtype = sendtype;
-    }
-    lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
+    if (coll->in_place)
+        coll->send = coll->recv;
+    int n = (int)lc_coll_members(coll), without = coll->in_place ? coll->comm->rank : -1;
+    irregular(call, coll, side_bytes(call, coll, &coll->send, n, without),
+              side_bytes(call, coll, &coll->recv, n, without));
 }
-
-static uint64_t sum_w(struct lc_call *call, const struct lc_coll *coll, const void *counts,
-                      const MPI_Datatype *types, int n, int without) {
-    uint64_t sum = 0;
-    for (int i = 0; types != NULL && i < n; i++)
-        if (i != without)
-            sum += lc_count_at(counts, coll->large, i) * lc_type_bytes(call->thread, types[i]);
-    return sum;
-}
-
-void lc_coll_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                       const void *sendcounts, const MPI_Datatype *sendtypes,
-                       const void *recvcounts, const MPI_Datatype *recvtypes, MPI_Comm comm) {
-    if (!lc_coll_fill(call, coll, LC_COLL_V2V, comm, -1))
-        return;
-    int n = (int)lc_coll_members(coll);
-    coll->in_place = sendbuf == MPI_IN_PLACE;
-    coll->recvcounts = recvcounts;
-    coll->recvtypes = recvtypes;
-    coll->sendcounts = coll->in_place ? recvcounts : sendcounts;
-    coll->sendtypes = coll->in_place ? recvtypes : sendtypes;
-    int without = coll->in_place ? coll->comm->rank : -1;
-    uint64_t rcvd = sum_w(call, coll, recvcounts, recvtypes, n, without);
-    uint64_t sent = sum_w(call, coll, coll->sendcounts, coll->sendtypes, n, without);
-    lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
-}
-
-/* --- neighbourhoods --- */
 
 static void ask_neighbours(struct lc_call *call, struct lc_comm *c) {
     struct lc_neighbours of;
@@ -239,59 +187,12 @@ static void ask_neighbours(struct lc_call *call, struct lc_comm *c) {
     free(of.targets);
 }
 
-static bool neighbor_fill(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
+void lc_coll_neighbor(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_NEIGHBOR, comm, -1))
-        return false;
+        return;
     if (coll->comm->n_in < 0)
         ask_neighbours(call, coll->comm);
-    return true;
-}
-
-void lc_coll_neighbor_allgather(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
-                                MPI_Datatype sendtype, uint64_t recvcount, MPI_Datatype recvtype,
-                                MPI_Comm comm) {
-    if (!neighbor_fill(call, coll, comm))
-        return;
-    uint64_t sent = sendcount * lc_type_bytes(call->thread, sendtype) * (uint64_t)coll->comm->n_out;
-    uint64_t rcvd = recvcount * lc_type_bytes(call->thread, recvtype) * (uint64_t)coll->comm->n_in;
-    lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
-}
-
-void lc_coll_neighbor_alltoall(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
-                               MPI_Datatype sendtype, uint64_t recvcount, MPI_Datatype recvtype,
-                               MPI_Comm comm) {
-    lc_coll_neighbor_allgather(call, coll, sendcount, sendtype, recvcount, recvtype, comm);
-}
-
-void lc_coll_neighbor_allgatherv(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
-                                 MPI_Datatype sendtype, const void *recvcounts,
-                                 MPI_Datatype recvtype, MPI_Comm comm) {
-    if (!neighbor_fill(call, coll, comm))
-        return;
-    uint64_t sent = sendcount * lc_type_bytes(call->thread, sendtype) * (uint64_t)coll->comm->n_out;
-    uint64_t rcvd = lc_count_sum(recvcounts, coll->large, coll->comm->n_in) *
-                    lc_type_bytes(call->thread, recvtype);
-    lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
-}
-
-void lc_coll_neighbor_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
-                                MPI_Datatype sendtype, const void *recvcounts,
-                                MPI_Datatype recvtype, MPI_Comm comm) {
-    if (!neighbor_fill(call, coll, comm))
-        return;
-    uint64_t sent = lc_count_sum(sendcounts, coll->large, coll->comm->n_out) *
-                    lc_type_bytes(call->thread, sendtype);
-    uint64_t rcvd = lc_count_sum(recvcounts, coll->large, coll->comm->n_in) *
-                    lc_type_bytes(call->thread, recvtype);
-    lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
-}
-
-void lc_coll_neighbor_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
-                                const MPI_Datatype *sendtypes, const void *recvcounts,
-                                const MPI_Datatype *recvtypes, MPI_Comm comm) {
-    if (!neighbor_fill(call, coll, comm))
-        return;
-    uint64_t sent = sum_w(call, coll, sendcounts, sendtypes, coll->comm->n_out, -1);
-    uint64_t rcvd = sum_w(call, coll, recvcounts, recvtypes, coll->comm->n_in, -1);
-    lc_coll_bytes(call, coll, sent, rcvd, larger(sent, rcvd));
+    irregular(call, coll, side_bytes(call, coll, &coll->send, coll->comm->n_out, -1),
+              side_bytes(call, coll, &coll->recv, coll->comm->n_in, -1));
+    coll->send.counts = coll->recv.counts = NULL; /* neighbours are not members */
 }

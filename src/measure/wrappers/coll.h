@@ -28,9 +28,7 @@ static inline void lc_coll_clear(struct lc_coll *coll, bool large) {
     coll->root = -1;
     coll->is_root = false;
     coll->bytes_sent = coll->bytes_rcvd = 0;
-    coll->sendcounts = coll->recvcounts = NULL;
-    coll->sendtype = coll->recvtype = MPI_DATATYPE_NULL;
-    coll->sendtypes = coll->recvtypes = NULL;
+    coll->send.counts = coll->recv.counts = NULL;
     coll->in_place = coll->failed = false;
     coll->request = NULL;
     coll->id = 0;
@@ -175,12 +173,6 @@ static inline void lc_coll_allgather(struct lc_call *call, struct lc_coll *coll,
     lc_coll_bytes(call, coll, n * sent, n * rcvd, sent > rcvd ? sent : rcvd);
 }
 
-static inline void lc_coll_alltoall(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                                    uint64_t sendcount, MPI_Datatype sendtype, uint64_t recvcount,
-                                    MPI_Datatype recvtype, MPI_Comm comm) {
-    lc_coll_allgather(call, coll, sendbuf, sendcount, sendtype, recvcount, recvtype, comm);
-}
-
 static inline void lc_coll_gather(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
                                   uint64_t sendcount, MPI_Datatype sendtype, const void *recvbuf,
                                   uint64_t recvcount, MPI_Datatype recvtype, int root,
@@ -210,53 +202,25 @@ static inline void lc_coll_scatter(struct lc_call *call, struct lc_coll *coll, u
                   rcvd, sent > rcvd ? sent : rcvd);
 }
 
-/* MPI_Reduce_scatter. These fill in the bytes that this process sends and receives; counts are
- * read as the call has them (int or MPI_Count). */
+/* The v and w forms, and those of neighbourhoods: coll->send and coll->recv say what was passed. */
+
+/* MPI_Reduce_scatter. */
 void lc_coll_reduce_scatter(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                            const void *recvcounts, MPI_Datatype type, MPI_Comm comm);
-/* The same of MPI_Reduce_scatter_block; recvcount: elements of each block. */
-void lc_coll_reduce_scatter_block(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                                  uint64_t recvcount, MPI_Datatype type, MPI_Comm comm);
-/* The same of MPI_Gatherv; recvcounts: read at the root only. */
-void lc_coll_gatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                     uint64_t sendcount, MPI_Datatype sendtype, const void *recvcounts,
-                     MPI_Datatype recvtype, int root, MPI_Comm comm);
-/* The same of MPI_Scatterv; sendcounts: read at the root only. */
-void lc_coll_scatterv(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
-                      MPI_Datatype sendtype, const void *recvbuf, uint64_t recvcount,
-                      MPI_Datatype recvtype, int root, MPI_Comm comm);
-/* The same of MPI_Allgatherv. */
+                            MPI_Comm comm);
+/* MPI_Gatherv; recv is read at the root only. */
+void lc_coll_gatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf, int root,
+                     MPI_Comm comm);
+/* MPI_Scatterv; send is read at the root only. */
+void lc_coll_scatterv(struct lc_call *call, struct lc_coll *coll, const void *recvbuf, int root,
+                      MPI_Comm comm);
+/* MPI_Allgatherv. */
 void lc_coll_allgatherv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                        uint64_t sendcount, MPI_Datatype sendtype, const void *recvcounts,
-                        MPI_Datatype recvtype, MPI_Comm comm);
-/* The same of MPI_Alltoallv. */
+                        MPI_Comm comm);
+/* MPI_Alltoallv, MPI_Alltoallw. */
 void lc_coll_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                       const void *sendcounts, MPI_Datatype sendtype, const void *recvcounts,
-                       MPI_Datatype recvtype, MPI_Comm comm);
-/* The same of MPI_Alltoallw: a type for each partner. */
-void lc_coll_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                       const void *sendcounts, const MPI_Datatype *sendtypes,
-                       const void *recvcounts, const MPI_Datatype *recvtypes, MPI_Comm comm);
-/* The same of MPI_Neighbor_allgather; partners are the neighbours. */
-void lc_coll_neighbor_allgather(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
-                                MPI_Datatype sendtype, uint64_t recvcount, MPI_Datatype recvtype,
-                                MPI_Comm comm);
-/* The same of MPI_Neighbor_allgatherv. */
-void lc_coll_neighbor_allgatherv(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
-                                 MPI_Datatype sendtype, const void *recvcounts,
-                                 MPI_Datatype recvtype, MPI_Comm comm);
-/* The same of MPI_Neighbor_alltoall. */
-void lc_coll_neighbor_alltoall(struct lc_call *call, struct lc_coll *coll, uint64_t sendcount,
-                               MPI_Datatype sendtype, uint64_t recvcount, MPI_Datatype recvtype,
-                               MPI_Comm comm);
-/* The same of MPI_Neighbor_alltoallv. */
-void lc_coll_neighbor_alltoallv(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
-                                MPI_Datatype sendtype, const void *recvcounts,
-                                MPI_Datatype recvtype, MPI_Comm comm);
-/* The same of MPI_Neighbor_alltoallw: a type for each neighbour. */
-void lc_coll_neighbor_alltoallw(struct lc_call *call, struct lc_coll *coll, const void *sendcounts,
-                                const MPI_Datatype *sendtypes, const void *recvcounts,
-                                const MPI_Datatype *recvtypes, MPI_Comm comm);
+                       MPI_Comm comm);
+/* Those of neighbourhoods: partners are the neighbours. */
+void lc_coll_neighbor(struct lc_call *call, struct lc_coll *coll, MPI_Comm comm);
 
 /* Around calls that make all members of a communicator wait for each other without data:
  * constructors, collective operations of files. */

@@ -275,49 +275,58 @@ def t_imrecv(c):
     )
 
 
-SHAPES = {  # operation: (function of coll.h, parameters)
+SHAPES = {  # operation: (function of coll.h, parameters; what it says of its sides)
     "barrier": ("barrier", "comm"),
     "bcast": ("bcast", "count datatype root comm"),
     "reduce": ("reduce", "sendbuf recvbuf count datatype root comm"),
     "allreduce": ("allreduce", "sendbuf count datatype comm"),
     "scan": ("scan", "sendbuf count datatype comm"),
     "exscan": ("exscan", "sendbuf count datatype comm"),
-    "reduce_scatter": ("reduce_scatter", "sendbuf recvcounts datatype comm"),
-    "reduce_scatter_block": ("reduce_scatter_block", "sendbuf recvcount datatype comm"),
+    "reduce_scatter": ("reduce_scatter", "sendbuf comm", "recvcounts datatype"),
+    "reduce_scatter_block": ("allreduce", "sendbuf recvcount datatype comm"),
     "gather": ("gather", "sendbuf sendcount sendtype recvbuf recvcount recvtype root comm"),
-    "gatherv": ("gatherv", "sendbuf sendcount sendtype recvcounts recvtype root comm"),
+    "gatherv": ("gatherv", "sendbuf root comm", "sendcount sendtype recvcounts recvtype"),
     "scatter": ("scatter", "sendcount sendtype recvbuf recvcount recvtype root comm"),
-    "scatterv": ("scatterv", "sendcounts sendtype recvbuf recvcount recvtype root comm"),
+    "scatterv": ("scatterv", "recvbuf root comm", "sendcounts sendtype recvcount recvtype"),
     "allgather": ("allgather", "sendbuf sendcount sendtype recvcount recvtype comm"),
-    "allgatherv": ("allgatherv", "sendbuf sendcount sendtype recvcounts recvtype comm"),
-    "alltoall": ("alltoall", "sendbuf sendcount sendtype recvcount recvtype comm"),
-    "alltoallv": ("alltoallv", "sendbuf sendcounts sendtype recvcounts recvtype comm"),
-    "alltoallw": ("alltoallw", "sendbuf sendcounts sendtypes recvcounts recvtypes comm"),
-    "neighbor_allgather": ("neighbor_allgather", "sendcount sendtype recvcount recvtype comm"),
-    "neighbor_allgatherv": ("neighbor_allgatherv", "sendcount sendtype recvcounts recvtype comm"),
-    "neighbor_alltoall": ("neighbor_alltoall", "sendcount sendtype recvcount recvtype comm"),
-    "neighbor_alltoallv": ("neighbor_alltoallv", "sendcounts sendtype recvcounts recvtype comm"),
-    "neighbor_alltoallw": ("neighbor_alltoallw", "sendcounts sendtypes recvcounts recvtypes comm"),
+    "allgatherv": ("allgatherv", "sendbuf comm", "sendcount sendtype recvcounts recvtype"),
+    "alltoall": ("allgather", "sendbuf sendcount sendtype recvcount recvtype comm"),
+    "alltoallv": ("alltoallv", "sendbuf comm", "sendcounts sendtype recvcounts recvtype"),
+    "alltoallw": ("alltoallv", "sendbuf comm", "sendcounts sendtypes recvcounts recvtypes"),
+    "neighbor_allgather": ("neighbor", "comm", "sendcount sendtype recvcount recvtype"),
+    "neighbor_allgatherv": ("neighbor", "comm", "sendcount sendtype recvcounts recvtype"),
+    "neighbor_alltoall": ("neighbor", "comm", "sendcount sendtype recvcount recvtype"),
+    "neighbor_alltoallv": ("neighbor", "comm", "sendcounts sendtype recvcounts recvtype"),
+    "neighbor_alltoallw": ("neighbor", "comm", "sendcounts sendtypes recvcounts recvtypes"),
 }
 
 
+def coll_sides(c, words):
+    """What a call passes as counts and types, as struct lc_side."""
+    c.has(*words)
+    for side in ("send", "recv"):
+        values = {n.removeprefix(side): n for n in words if n.startswith(side)}
+        if values:
+            values.setdefault("type", "datatype" if "datatype" in words else "MPI_DATATYPE_NULL")
+        fields = [f".{name} = {'(uint64_t)' if name == 'count' else ''}{value}" for name, value in values.items()]
+        if fields:
+            yield f"    coll.{side} = (struct lc_side){{{', '.join(fields)}}};\n"
+
+
 def coll_shape(c):
-    shape, wanted = SHAPES[c.collective()]
+    shape, wanted, *sides = SHAPES[c.collective()]
     wanted = wanted.split()
     c.has(*wanted)
-    arguments = []
-    for n in wanted:
-        arguments.append(f"(uint64_t){n}" if n in ("count", "sendcount", "recvcount") else n)
-    return shape, ", ".join(arguments)
+    arguments = [f"(uint64_t){n}" if n in ("count", "sendcount", "recvcount") else n for n in wanted]
+    return (
+        f"    struct lc_coll coll;\n    lc_coll_clear(&coll, {'true' if c.large else 'false'});\n"
+        + "".join(coll_sides(c, sides[0].split()) if sides else ())
+        + f"    lc_coll_{shape}(&call, &coll, {', '.join(arguments)});\n"
+    )
 
 
 def coll_code(c, mode):
-    shape, arguments = coll_shape(c)
-    large = "true" if c.large else "false"
-    return (
-        f"    struct lc_coll coll;\n    lc_coll_clear(&coll, {large});\n"
-        f"    lc_coll_{shape}(&call, &coll, {arguments});\n    lc_coll_begin(&call, &coll, {mode});\n"
-    )
+    return coll_shape(c) + f"    lc_coll_begin(&call, &coll, {mode});\n"
 
 
 def t_coll(c):
@@ -331,12 +340,7 @@ def t_icoll(c):
 
 def t_coll_init(c):
     c.has("request")
-    shape, arguments = coll_shape(c)
-    large = "true" if c.large else "false"
-    return (
-        f"    struct lc_coll coll;\n    lc_coll_clear(&coll, {large});\n    lc_coll_{shape}(&call, &coll, {arguments});\n",
-        "    lc_coll_init_end(&call, &coll, result, request);\n",
-    )
+    return coll_shape(c), "    lc_coll_init_end(&call, &coll, result, request);\n"
 
 
 def t_comm_create(c):
