@@ -31,6 +31,17 @@ void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, 
         atomic_store_explicit(&mine->head->vectors[thread], at, memory_order_release);
 }
 
+void lc_cpvec_init_after(struct lc_cpvec *vec, struct lc_cpvec *ended, uint32_t n_whatif) {
+    memset(vec, 0, sizeof *vec);
+    vec->thread = ended->thread;
+    vec->n_whatif = n_whatif;
+    vec->circle = ended->circle;
+    vec->published = ended->published;
+    vec->next = ended->next;
+    ended->circle = NULL;
+    ended->published = NULL;
+}
+
 bool lc_cpvec_whatif_room(struct lc_cpvec *vec, struct lc_area *mine) {
     if (vec->circle != NULL && vec->published == NULL)
         make_whatif(vec, mine);

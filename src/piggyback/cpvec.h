@@ -103,6 +103,9 @@ struct lc_cpvec {
 /* thread < LC_AREA_THREADS; others publish nothing. mine NULL: nobody reads what is published, but
  * what-if clocks are kept (lc_cpvec_whatif_then). */
 void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, uint32_t n_whatif);
+/* As lc_cpvec_init, in the circle of a thread that has ended and publishes no more: versions that
+ * it published stay where they are, and this thread's follow them. */
+void lc_cpvec_init_after(struct lc_cpvec *vec, struct lc_cpvec *ended, uint32_t n_whatif);
 /* Room for what-if clocks that begin later; false: no memory. */
 bool lc_cpvec_whatif_room(struct lc_cpvec *vec, struct lc_area *mine);
 /* n what-if clocks (0: none) from now on: edges of earlier versions do not count in them. All ranks

@@ -12,7 +12,7 @@ void lc_logical_begin(struct lc_logical *l, uint32_t interval, uint64_t now) {
     LC_SHOW(l->interval, interval);
     l->phase = 0;
     l->stale = true;
-    l->version = 0;
+    LC_SHOW(l->version, 0);
     l->published = 0;
     memset(l->own_whatif, 0, sizeof l->own_whatif);
     memset(l->own_counts, 0, sizeof l->own_counts);

@@ -114,7 +114,7 @@ static inline void lc_logical_stamp(struct lc_logical *l, uint64_t now, struct l
     stamp->phase = l->phase;
     stamp->node = l->node;
     if (l->stale && (l->useful - l->published >= l->grain || !l->version)) {
-        l->version = lc_cpvec_publish(&l->vec);
+        LC_SHOW(l->version, lc_cpvec_publish(&l->vec));
         l->published = l->useful;
         l->stale = false;
     }

@@ -121,6 +121,19 @@ static void stopped(void) {
     }
 }
 
+static __attribute__((noinline)) void alone(void) {
+    sim_work(50 * MS);
+}
+
+/* Threads are made after serial parts, and their work is the longest. */
+static void late_team(void) {
+    for (int threads = 2; threads <= 4; threads += 2) {
+        alone();
+#pragma omp parallel num_threads(threads)
+        skewed();
+    }
+}
+
 #ifdef WITH_MPI
 /* Rank 1 goes on when rank 0 has; threads of both wait for each other twice a turn. */
 static void hybrid(int rank) {
@@ -165,6 +178,8 @@ int main(int argc, char **argv) {
         hybrid(rank);
     else if (strcmp(name, "relay") == 0)
         relay(rank, size);
+    else if (strcmp(name, "late_team") == 0)
+        late_team();
     MPI_Finalize();
 #endif
     if (strcmp(name, "imbalance") == 0)
@@ -181,5 +196,9 @@ int main(int argc, char **argv) {
         independent();
     else if (strcmp(name, "phases") == 0)
         phases();
+#ifndef WITH_MPI
+    else if (strcmp(name, "late_team") == 0)
+        late_team();
+#endif
     return 0;
 }

@@ -138,6 +138,14 @@ def stopped(runs):
     check("stopped: idle", 0.0, round(result["metrics"]["omp_idle_threads"]["total"], 6))
 
 
+def late_team(runs):
+    """50 ms alone and 20 in a team, the same and 40 in a larger one: each part of the path has its code, that before a thread was made, too."""
+    for where, program, words in (("alone", "./alone", ()), *((where, "./with_mpi", ("-n", "2", *words)) for where, words in NODES)):
+        result, _ = runs.run([program, "late_team"], words)
+        check(f"late team, {where}: critical path", 0.160, result["pop"]["critical_path_s"])
+        check(f"late team, {where}: without a call path", 0.0, round(result["pop"]["not_attributed"], 6))
+
+
 def hybrid(runs):
     """On one node, and where clocks travel in messages and lag behind the program."""
     for where, words in NODES:
@@ -176,7 +184,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, scenarios, function, constructs, independent, phases, exclusive, all_memory, stopped, hybrid, relay, experiment):
+        for case in (imbalance, scenarios, function, constructs, independent, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0

@@ -452,19 +452,25 @@ void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
 
 /* A new thread starts with the first thread's clocks, as if that one had made it. They are 0 where
  * that one has had no event in this interval yet. That one may be in an event: each of the words is
- * as it was before or after. With lc_clk.lock. */
+ * as it was before or after. With the vector that it published last. With lc_clk.lock. */
 static void begin_as_first(struct lc_logical *l) {
     const struct lc_logical *of = lc_clk.threads != NULL ? &lc_clk.threads->l : NULL;
+    struct lc_stamp stamp = {0};
     if (of == NULL)
         return;
     l->origin = lc_min(l->origin, lc_clk.switch_ticks);
     if (__atomic_load_n(&of->interval, __ATOMIC_RELAXED) == l->interval) {
+        stamp.vector = __atomic_load_n(&of->version, __ATOMIC_RELAXED);
         l->useful = __atomic_load_n(&of->useful, __ATOMIC_RELAXED);
         l->origin = __atomic_load_n(&of->origin, __ATOMIC_RELAXED);
         for (uint32_t s = 0; s < l->vec.n_whatif; s++)
             l->vec.whatif[s] = __atomic_load_n(&of->vec.whatif[s], __ATOMIC_RELAXED);
     }
-    l->vec.other = l->useful;
+    stamp.useful = l->useful;
+    if (stamp.vector != 0)
+        lc_cpvec_adopt_slow(&l->vec, &lc_clk.mine, &stamp);
+    else
+        l->vec.other = l->useful;
 }
 
 /* With lc_clk.lock. */
@@ -496,6 +502,19 @@ void lc_clk_own_locks(void) {
     pthread_mutex_unlock(&registering);
 }
 
+/* There are few circles: those of threads that have ended serve others. With lc_clk.lock. */
+static void init_vector(struct lc_cpvec *vec) {
+    static uint32_t n_circles;
+    struct lc_clk_thread *ended = lc_clk.ended;
+    if (ended == NULL) {
+        lc_cpvec_init(vec, lc_clk.mine.head != NULL ? &lc_clk.mine : NULL, n_circles++,
+                      lc_clk.n_whatif);
+        return;
+    }
+    lc_clk.ended = ended->next_ended;
+    lc_cpvec_init_after(vec, &ended->l.vec, lc_clk.n_whatif);
+}
+
 void lc_clocks_thread_new(struct lc_call *call) {
     static const struct lc_event_type event = {.run = begin_thread_later};
     if (call->thread->clocks != NULL)
@@ -513,10 +532,9 @@ void lc_clocks_thread_new(struct lc_call *call) {
     }
     lc_biased_lock(&lc_clk.lock);
     k->l.rank = lc_clk.rank;
-    uint32_t index = lc_clk.n_threads++;
+    lc_clk.n_threads++;
     lc_clk.may_defer = lc_clk.may_defer && lc_clk.n_threads == 1;
-    lc_cpvec_init(&k->l.vec, lc_clk.mine.head != NULL ? &lc_clk.mine : NULL, index,
-                  lc_clk.n_whatif);
+    init_vector(&k->l.vec);
     if (lc_clk.mine.head != NULL)
         lc_cpvec_know(&k->l.vec, lc_clk.areas, lc_clk.size);
     k->l.vec.counting = lc_core.counters != 0;
@@ -544,6 +562,10 @@ static void end_thread(struct lc_call *call, struct lc_clk_thread *k, void *data
     useful(k, call->begin, 0);
     k->between = false;
     lc_clk_own_unlock();
+    lc_biased_lock(&lc_clk.lock);
+    k->next_ended = lc_clk.ended;
+    lc_clk.ended = k;
+    lc_biased_unlock(&lc_clk.lock);
 }
 
 void lc_clocks_thread_end(struct lc_call *call) {

@@ -156,7 +156,7 @@ struct lc_event_at {
  *                          besides (struct
  *                          lc_thread, its entries)
  *   never changed          index
- *   lc_clk.lock            next, thread (NULL once it has ended)
+ *   lc_clk.lock            next, next_ended, thread (NULL once it has ended)
  *   the queue's lock       all else: the thread touches it in its events, or, with lc_clk.lock,
  *                          while none of these is queued (lc_clk_backlog_empty); `waited` is
  *                          replaced when the thread's call paths go (lc_clk_backlog_keep_paths)
@@ -192,7 +192,7 @@ struct lc_clk_thread {
     struct lc_clk_coll blocking; /* the blocking collective in progress */
     struct lc_comm *sync_comm;   /* synchronising.c: of the LC_COLL_SYNC in progress, */
     struct lc_clk_coll *sync;    /* and that one */
-    struct lc_clk_thread *next;
+    struct lc_clk_thread *next, *next_ended;
     struct lc_unresolved unresolved_sends[LC_UNRESOLVED];
     uint64_t in_runtime; /* since when it is in the OpenMP runtime; 0: it is not */
     uint64_t began;      /* the last call; UINT64_MAX: looked at (origins.h) */

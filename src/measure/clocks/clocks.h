@@ -151,6 +151,7 @@ struct lc_clk {
     bool fn_silent[LC_FN_COUNT];   /* MPI is to be asked nothing at its end */
     bool fn_uniform[LC_FN_COUNT]; /* collective: all members give and get as many bytes, all wait */
     struct lc_clk_thread *threads; /* the first one stays first */
+    struct lc_clk_thread *ended;   /* those whose versions of vectors nobody continues yet */
     uint32_t n_threads;
     /* what-if */
     uint32_t n_whatif;

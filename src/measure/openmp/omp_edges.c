@@ -66,6 +66,11 @@ static struct lc_clk_thread *clocks_of(struct lc_omp_thread *o, uint64_t now) {
     return o->t->clocks;
 }
 
+void lc_omp_begins(struct lc_omp_thread *o, uint64_t now) {
+    if (clocks_of(o, now) != NULL)
+        lc_omp_apply(o, LC_OMP_BEGINS, o->task, NULL, now);
+}
+
 /* It has worked until now; enters: and goes into the runtime. */
 static inline void work_until(struct lc_omp_thread *o, uint64_t now, bool enters) {
     struct lc_clk_thread *k = clocks_of(o, now);

@@ -6,6 +6,9 @@
 #include "measure/openmp/omp_lock.h"
 #include "measure/openmp/omp_thread.h"
 
+/* The thread has done nothing yet: whatever its clocks know comes from the fork, whose edge
+ * follows. */
+void lc_omp_begins(struct lc_omp_thread *o, uint64_t now);
 /* Adds the time until now (ticks) to the thread's useful time. */
 void lc_omp_worked(struct lc_omp_thread *o, uint64_t now);
 /* It goes into the runtime: from now on the time is not useful. */

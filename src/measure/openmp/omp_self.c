@@ -30,7 +30,8 @@ static struct lc_omp_thread *reuse(struct lc_thread *t) {
     return NULL;
 }
 
-static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t) {
+/* began: with this event, in the runtime. */
+static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t, bool began) {
     struct lc_omp_thread *o = reuse(t);
     if (o == NULL && (o = calloc(1, sizeof *o)) != NULL) {
         o->t = t;
@@ -41,6 +42,9 @@ static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t) {
             ;
     }
     t->openmp = o;
+    if (o == NULL)
+        return NULL;
+    o->fresh = began;
     if (t->clocks != NULL || !lc_clk.backlog)
         lc_omp_took_over(o);
     return o;
@@ -98,9 +102,10 @@ void lc_omp_lock_refused(struct lc_omp_thread *o) {
 
 struct lc_omp_thread *lc_omp_self_new(void) {
     struct lc_thread *t = lc_self;
-    if (t == NULL)
+    bool began = t == NULL;
+    if (began)
         t = lc_thread_here();
     if (t == NULL || (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_LIVE) == 0)
         return NULL;
-    return t->openmp != NULL ? t->openmp : attach(t);
+    return t->openmp != NULL ? t->openmp : attach(t, began);
 }

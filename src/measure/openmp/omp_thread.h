@@ -181,6 +181,7 @@ struct lc_omp_thread {
     struct lc_omp_task *task;     /* that it runs; NULL: none */
     struct lc_omp_task *running;  /* the same where its clocks are */
     bool running_kept;            /* with a reference */
+    bool fresh;                   /* it has had no task since its thread began in the runtime */
     bool in_runtime;              /* where clocks lag: else struct lc_clk_thread knows */
     uint64_t seen_worked;         /* work of the thread when the task's was last brought up to it */
     struct lc_omp_task *hidden;   /* that, while the runtime's data for it are empty */

@@ -185,6 +185,7 @@ static void initial_task(struct lc_omp_thread *o, union ompt_data *data) {
         return;
     task->region = serial;
     data->ptr = task;
+    o->fresh = false;
     lc_omp_worked(o, lc_ticks());
     lc_omp_first_task(o, task);
 }
@@ -258,6 +259,9 @@ static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
         return;
     uint64_t now = lc_ticks();
     lc_omp_leave(o, now);
+    if (number != 0 && o->fresh)
+        lc_omp_begins(o, now);
+    o->fresh = false;
     if (number != 0 || o->task == NULL) {
         if (o->at != NULL && o->n_outer == 0)
             lc_omp_book(o, now); /* idle until now */

@@ -136,6 +136,38 @@ static void behind(void **state) {
     assert_int_equal(sum(&b.vec), 150);
 }
 
+/* A thread that has ended leaves its circle to another one: what it published is found there until
+ * that one has published as often as there is room. */
+static void after_another(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_stamp ended, stamp;
+    static struct lc_logical next, third;
+    start(&area_a, &area_b, 0);
+    lc_logical_useful(&a, 50, 5);
+    lc_logical_stamp(&a, 50, &ended);
+    memset(&next, 0, sizeof next);
+    lc_cpvec_init_after(&next.vec, &a.vec, 0);
+    lc_logical_begin(&next, 1, 50);
+    assert_int_equal(lc_cpvec_publish(&a.vec), 0);
+    lc_logical_useful(&next, 80, 6);
+    lc_logical_stamp(&next, 80, &stamp);
+    assert_true(stamp.vector != ended.vector);
+    lc_logical_take(&b, &ended, 90, &area_a);
+    assert_int_equal(b.vec.n_overwritten, 0);
+    assert_int_equal(item(&b.vec, 0, 5), 50);
+    memset(&third, 0, sizeof third);
+    lc_cpvec_init(&third.vec, NULL, 0, 0);
+    lc_logical_begin(&third, 1, 80);
+    lc_logical_take(&third, &stamp, 90, &area_a);
+    assert_int_equal(item(&third.vec, 0, 6), 30);
+    for (int i = 0; i < LC_CP_VERSIONS; i++)
+        lc_cpvec_publish(&next.vec);
+    lc_logical_begin(&b, 1, 100);
+    lc_logical_take(&b, &ended, 110, &area_a);
+    assert_int_equal(b.vec.n_overwritten, 1);
+}
+
 /* A sender that published many versions since: the latest one, scaled to the clock of the stamp. */
 static void overwritten(void **state) {
     (void)state;
@@ -531,6 +563,7 @@ int main(void) {
                                        cmocka_unit_test(overflow),
                                        cmocka_unit_test(same_version_again),
                                        cmocka_unit_test(behind),
+                                       cmocka_unit_test(after_another),
                                        cmocka_unit_test(overwritten),
                                        cmocka_unit_test(what_if),
                                        cmocka_unit_test(what_if_begins),
