@@ -16,10 +16,12 @@ enum { NEW_PATHS = 3 }; /* of a site that may have more of them */
 static const double RESERVE =
     0.4; /* of the first second's budget: for what comes before it helps */
 static const double SAMPLING_PART = 0.25; /* of the budget: above it samples become rarer */
+static const double APART_MOST = 0.5;     /* of the first second's budget */
 
 static struct {
     double share;                     /* 0: off */
     uint64_t window_ticks, run_ticks; /* 0: not known yet */
+    uint64_t apart_ticks;             /* that start and end take, as far as they count */
     uint64_t rare_most_ticks;         /* of rare work at one call; more is an interruption */
     uint64_t sample_ticks;            /* what taking the two stamps of a sample adds to it */
     uint64_t outside_ticks;           /* of a wrapper before its first stamp and after its last */
@@ -90,6 +92,14 @@ void lc_budget_init(bool wanted) {
     budget.outside_ticks = cost_outside();
 }
 
+/* The end is taken to cost twice as much as the start did. Both hold what ranks waited for each
+ * other then, so they count up to a bound only. */
+static uint64_t start_and_end(double per_second) {
+    double ticks = (1 + 2) * (double)lc_core.state->start_ns * 1e-9 * per_second;
+    double most = APART_MOST * budget.share * (double)budget.run_ticks;
+    return (uint64_t)(ticks < most ? ticks : most);
+}
+
 /* The rate of the ticks is known some time after the start only. */
 static void measure_ticks(void) {
     pthread_mutex_lock(&lc_core.lock);
@@ -99,6 +109,7 @@ static void measure_ticks(void) {
         budget.window_ticks = (uint64_t)(per_second * WINDOW_MS * 1e-3);
         budget.rare_most_ticks = (uint64_t)(per_second * RARE_MOST_MS * 1e-3);
         budget.run_ticks = (uint64_t)(per_second * LC_BUDGET_RUN_S);
+        budget.apart_ticks = start_and_end(per_second);
     }
     pthread_mutex_unlock(&lc_core.lock);
 }
@@ -203,12 +214,20 @@ static uint64_t cost_of(const struct lc_thread *t) {
            t->interrupted_ticks;
 }
 
+static uint64_t elapsed_of(const struct lc_thread *t, uint64_t now) {
+    uint64_t elapsed = now - t->state->begin_ticks;
+    return elapsed > budget.run_ticks ? elapsed : budget.run_ticks;
+}
+
 /* Since the thread's begin, all of the budget but the reserve is used up. */
 static bool is_used_up(const struct lc_thread *t, uint64_t now) {
-    uint64_t elapsed = now - t->state->begin_ticks;
     uint64_t reserve = (uint64_t)(RESERVE * budget.share * (double)budget.run_ticks);
-    return above(budget.share, cost_of(t) + reserve,
-                 elapsed > budget.run_ticks ? elapsed : budget.run_ticks);
+    return above(budget.share, cost_of(t) + reserve + budget.apart_ticks, elapsed_of(t, now));
+}
+
+/* What start and end leave of the budget for all between. */
+static double share_left(const struct lc_thread *t, uint64_t now) {
+    return budget.share - (double)budget.apart_ticks / (double)elapsed_of(t, now);
 }
 
 static bool is_local(const struct lc_budget_site *s) {
@@ -281,13 +300,14 @@ static void end_window(struct lc_thread *t, uint64_t now) {
     struct lc_budget_sites *all = t->budget_sites;
     uint64_t since = now - t->window_ticks, late = cost_of(t) - t->window_cost;
     uint64_t sampling = t->counts.sampling_ticks - t->window_sampling;
+    double share = share_left(t, now);
     bool first = t->window_ticks == 0;
     for (uint32_t i = 0; i < LC_BUDGET_SITES; i++)
         all->sites[i].due = false;
     t->steps_due = false;
     /* what samples cost is no call site's: they become rarer (lc_budget_samples_rarer) */
-    if (!first && late > sampling && above(budget.share, late, since) && is_used_up(t, now))
-        choose_sites(t, 1 - budget.share * (double)(since - late) / (double)late);
+    if (!first && late > sampling && above(share, late, since) && is_used_up(t, now))
+        choose_sites(t, 1 - share * (double)(since - late) / (double)late);
     t->window_ticks = now;
     t->window_cost = cost_of(t);
     t->window_sampling = t->counts.sampling_ticks;
@@ -354,7 +374,7 @@ LC_COLD bool lc_budget_samples_rarer(struct lc_thread *t) {
     bool first = t->sampling_since == 0;
     t->sampling_since = now;
     t->sampling_before = t->counts.sampling_ticks;
-    return !first && above(SAMPLING_PART * budget.share, late, since) && is_used_up(t, now);
+    return !first && above(SAMPLING_PART * share_left(t, now), late, since) && is_used_up(t, now);
 }
 
 /* The samples of a group are complete: they stand for all calls since the last one. */

@@ -7,10 +7,10 @@
  * which is measured once at the start. Rare work (new call paths, communicators) is stamped
  * whenever it happens: lc_path_counts.own_ticks.
  *
- * Budget: where the cost of a thread is above the budget of late, and near to it since its begin,
- * its dearest call sites are measured with less detail, and samples are taken less often where it
- * is they that cost. A run is taken to last LC_BUDGET_RUN_S at least, so that what a program does
- * at its start changes nothing.
+ * Budget: of it, calls and samples may have what the tool's start and end leave. Where the cost of
+ * a thread is above that of late, and near to it since its begin, its dearest call sites are
+ * measured with less detail, and samples are taken less often where it is they that cost. A run is
+ * taken to last LC_BUDGET_RUN_S at least, so that what a program does at its start changes nothing.
  *
  * Nouns
  *   site     a return address and a function of MPI; per thread

@@ -180,6 +180,7 @@ void lc_job_end(struct lc_call *call) {
     struct lc_thread *t = call->thread;
     struct lc_state_header *h = lc_core.state;
     give_up_if_restricted();
+    uint64_t come_ns = lc_monotonic_raw_ns(); /* where ranks agree, the last one has come, too */
     lc_parts_finalize(call);
     if (lc_core.agreed)
         lc_real.Barrier(lc_core.comm);
@@ -192,7 +193,7 @@ void lc_job_end(struct lc_call *call) {
     lc_parts_write();
     lc_mode_change(LC_MODE_LIVE | LC_MODE_ON | LC_MODE_CLOCKS | LC_MODE_TRACE, 0);
     lc_core.finalized = true;
-    h->finish_ns = lc_monotonic_raw_ns() - h->finalize_ns;
+    h->finish_ns = lc_monotonic_raw_ns() - come_ns;
     if (lc_core.rank == 0 && lc_core.agreed &&
         notify_parent('f')) /* the result is whole, whatever MPI_Finalize does now */
         wait_until_file_is_open();
