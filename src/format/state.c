@@ -223,7 +223,8 @@ static enum lc_err read_threads(struct reader *r) {
         LC_TRY(lc_raw_add_location(r->out, &where, &r->location[i]));
         LC_TRY(read_rows(r, i, atomic_load_explicit(&threads[i].chunks, memory_order_acquire)));
         LC_TRY(read_call(r, i, &threads[i], where.end_ns));
-        uint64_t life = where.end_ns - where.begin_ns;
+        uint64_t life = where.end_ns - where.begin_ns, idle = to_ns(r, threads[i].idle_ticks);
+        life -= idle < life ? idle : life;
         if (r->n_nodes == 0 || life <= r->booked_ns[i])
             continue;
         struct lc_raw_row rest = {.node = r->node_map[0],

@@ -120,7 +120,9 @@ struct lc_state_thread { /* a cache line of its own: two words of it are written
     _Atomic uint64_t chunks;         /* offset of the newest chunk, 0: none */
     _Atomic uint64_t call_begin;     /* ticks; the MPI call in progress, 0: none */
     _Atomic uint32_t call_node;      /* where */
-    uint32_t unused[5];
+    uint32_t unused;
+    uint64_t idle_ticks; /* between the end of a thread and the begin of the one in its place */
+    uint32_t unused_too[2];
 };
 
 struct lc_state_chunk { /* 64 bytes, then rows */

@@ -54,12 +54,16 @@ void lc_cpvec_whatif_begin(struct lc_cpvec *vec, uint32_t n) {
     atomic_store_explicit(&vec->circle->whatif_since, vec->next & 0x7fffff, memory_order_relaxed);
 }
 
-void lc_cpvec_clear(struct lc_cpvec *vec) {
+void lc_cpvec_forget(struct lc_cpvec *vec) {
     vec->n = vec->n_recent = 0;
     vec->tagged = false;
     vec->base = 0;
     vec->other = 0;
     memset(vec->counts, 0, sizeof vec->counts);
+}
+
+void lc_cpvec_clear(struct lc_cpvec *vec) {
+    lc_cpvec_forget(vec);
     for (uint32_t i = 0; i < LC_WHATIF_MAX; i++)
         LC_SHOW(vec->whatif[i], 0);
 }

@@ -111,6 +111,8 @@ bool lc_cpvec_whatif_room(struct lc_cpvec *vec, struct lc_area *mine);
 /* n what-if clocks (0: none) from now on: edges of earlier versions do not count in them. All ranks
  * do so at the same point, when they have waited for each other. */
 void lc_cpvec_whatif_begin(struct lc_cpvec *vec, uint32_t n);
+/* Forgets all items; what-if clocks stay. */
+void lc_cpvec_forget(struct lc_cpvec *vec);
 /* Forgets all items and what-if clocks. */
 void lc_cpvec_clear(struct lc_cpvec *vec);
 /* Items that have to leave are added to the node further out that stands for them, as the areas of

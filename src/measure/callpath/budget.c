@@ -215,7 +215,7 @@ static uint64_t cost_of(const struct lc_thread *t) {
 }
 
 static uint64_t elapsed_of(const struct lc_thread *t, uint64_t now) {
-    uint64_t elapsed = now - t->state->begin_ticks;
+    uint64_t elapsed = now - t->state->begin_ticks - t->state->idle_ticks;
     return elapsed > budget.run_ticks ? elapsed : budget.run_ticks;
 }
 

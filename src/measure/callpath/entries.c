@@ -316,6 +316,11 @@ void lc_thread_paths_flush(struct lc_thread *t) {
     move_all(t, lc_pool_capacity(t->pool), 0);
 }
 
+void lc_entries_other_stack(struct lc_thread *t) {
+    if (t->draft != NULL)
+        ((struct lc_draft *)t->draft)->walk.stack_high = 0;
+}
+
 void lc_entries_free(struct lc_thread *t) {
     if (t->pool != NULL)
         atomic_fetch_sub_explicit(&process_bytes, lc_pool_capacity(t->pool) - LC_ENTRIES_FIRST,

@@ -34,6 +34,8 @@ enum {
  * after the next such. */
 struct lc_entry *lc_entry_new(struct lc_thread *t, const struct lc_draft *d, uint64_t fn_ctx,
                               uint64_t ra, uint64_t frame);
+/* Another thread goes on with what this one remembers: it has a stack of its own. */
+void lc_entries_other_stack(struct lc_thread *t);
 /* Frees all entries of a thread, when it ends. */
 void lc_entries_free(struct lc_thread *t);
 

@@ -450,38 +450,74 @@ void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open) {
     lc_clk_event(&event, k, call, NULL, 0);
 }
 
-/* A new thread starts with the first thread's clocks, as if that one had made it. They are 0 where
- * that one has had no event in this interval yet. That one may be in an event: each of the words is
- * as it was before or after. With the vector that it published last. With lc_clk.lock. */
-static void begin_as_first(struct lc_logical *l) {
-    const struct lc_logical *of = lc_clk.threads != NULL ? &lc_clk.threads->l : NULL;
-    struct lc_stamp stamp = {0};
-    if (of == NULL)
-        return;
-    l->origin = lc_min(l->origin, lc_clk.switch_ticks);
-    if (__atomic_load_n(&of->interval, __ATOMIC_RELAXED) == l->interval) {
-        stamp.vector = __atomic_load_n(&of->version, __ATOMIC_RELAXED);
-        l->useful = __atomic_load_n(&of->useful, __ATOMIC_RELAXED);
-        l->origin = __atomic_load_n(&of->origin, __ATOMIC_RELAXED);
-        for (uint32_t s = 0; s < l->vec.n_whatif; s++)
-            l->vec.whatif[s] = __atomic_load_n(&of->vec.whatif[s], __ATOMIC_RELAXED);
-    }
-    stamp.useful = l->useful;
-    if (stamp.vector != 0)
+/* The vector of the thread's clock, which another one published; 0: not known. */
+static void take_vector(struct lc_logical *l, uint32_t version) {
+    const struct lc_stamp stamp = {.useful = l->useful, .vector = version};
+    if (version != 0)
         lc_cpvec_adopt_slow(&l->vec, &lc_clk.mine, &stamp);
     else
         l->vec.other = l->useful;
 }
 
+/* A new thread starts with the first thread's clocks, as if that one had made it. They are 0 where
+ * that one has had no event in this interval yet. That one may be in an event: each of the words is
+ * as it was before or after. With the vector that it published last. With lc_clk.lock. */
+static void begin_as_first(struct lc_logical *l) {
+    const struct lc_logical *of = lc_clk.threads != NULL ? &lc_clk.threads->l : NULL;
+    uint32_t version = 0;
+    if (of == NULL)
+        return;
+    l->origin = lc_min(l->origin, lc_clk.switch_ticks);
+    if (__atomic_load_n(&of->interval, __ATOMIC_RELAXED) == l->interval) {
+        version = __atomic_load_n(&of->version, __ATOMIC_RELAXED);
+        l->useful = __atomic_load_n(&of->useful, __ATOMIC_RELAXED);
+        l->origin = __atomic_load_n(&of->origin, __ATOMIC_RELAXED);
+        for (uint32_t s = 0; s < l->vec.n_whatif; s++)
+            l->vec.whatif[s] = __atomic_load_n(&of->vec.whatif[s], __ATOMIC_RELAXED);
+    }
+    take_vector(l, version);
+}
+
+/* A new thread goes on in the location of one that has ended in this interval: sums go on, and
+ * clocks are those of the last thread or of the first one, whichever is ahead: as if the first one
+ * had waited for that thread's end before it made this one. With lc_clk.lock. */
+static void go_on_as_last(struct lc_logical *l, uint64_t now) {
+    const struct lc_logical *of = &lc_clk.threads->l;
+    if (now > l->last) {
+        l->skipped += now - l->last;
+        l->last = now;
+    }
+    if (__atomic_load_n(&of->interval, __ATOMIC_RELAXED) != l->interval)
+        return;
+    uint32_t version = __atomic_load_n(&of->version, __ATOMIC_RELAXED);
+    uint64_t useful = __atomic_load_n(&of->useful, __ATOMIC_RELAXED);
+    l->origin = lc_min(l->origin, __atomic_load_n(&of->origin, __ATOMIC_RELAXED));
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++) {
+        uint64_t whatif = __atomic_load_n(&of->vec.whatif[s], __ATOMIC_RELAXED);
+        LC_SHOW(l->vec.whatif[s], lc_larger(l->vec.whatif[s], whatif));
+    }
+    if (useful <= l->useful)
+        return;
+    LC_SHOW(l->useful, useful);
+    lc_cpvec_forget(&l->vec);
+    take_vector(l, version);
+    l->stale = true;
+}
+
 /* With lc_clk.lock. */
 static void begin_thread(struct lc_clk_thread *k, uint64_t now) {
+    uint32_t interval = lc_clk.on ? lc_clk.n_intervals : 0;
     k->between = true;
     k->epoch = lc_clk.epoch;
-    if (!lc_clk.on)
-        return;
-    lc_logical_begin(&k->l, lc_clk.n_intervals, now);
-    begin_as_first(&k->l);
-    lc_clk_phase_catch_up(k);
+    if (k->l.interval != interval) {
+        lc_logical_begin(&k->l, interval, now);
+        if (interval != 0)
+            begin_as_first(&k->l);
+    } else if (interval != 0) {
+        go_on_as_last(&k->l, now);
+    }
+    if (interval != 0)
+        lc_clk_phase_catch_up(k);
 }
 
 static void begin_thread_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
@@ -515,13 +551,8 @@ static void init_vector(struct lc_cpvec *vec) {
     lc_cpvec_init_after(vec, &ended->l.vec, lc_clk.n_whatif);
 }
 
-void lc_clocks_thread_new(struct lc_call *call) {
-    static const struct lc_event_type event = {.run = begin_thread_later};
-    if (call->thread->clocks != NULL)
-        return;
-    struct lc_clk_thread *k = calloc(1, sizeof *k);
-    if (k == NULL)
-        return;
+/* Clocks of a location, the first of which stays the first in the list. */
+static void make_clocks(struct lc_clk_thread *k, const struct lc_call *call) {
     k->thread = call->thread;
     k->index = call->thread->index;
     k->l.last = k->l.origin = k->seen = call->begin;
@@ -542,19 +573,45 @@ void lc_clocks_thread_new(struct lc_call *call) {
     k->epoch = lc_clk.epoch;
     if (!lc_clk.backlog)
         begin_thread(k, call->begin);
-    /* the first one stays first */
     struct lc_clk_thread **at = lc_clk.threads != NULL ? &lc_clk.threads->next : &lc_clk.threads;
     k->next = *at;
     *at = k;
     lc_biased_unlock(&lc_clk.lock);
     pthread_mutex_unlock(&registering);
-    call->thread->clocks = k;
+}
+
+/* Clocks that the thread has left that had this location before. */
+static void go_on_with(struct lc_clk_thread *k, const struct lc_call *call) {
+    lc_biased_lock(&lc_clk.lock);
+    k->thread = call->thread;
+    k->seen = call->begin;
+    if (!lc_clk.backlog)
+        begin_thread(k, call->begin);
+    lc_biased_unlock(&lc_clk.lock);
+}
+
+void lc_clocks_thread_new(struct lc_call *call) {
+    static const struct lc_event_type event = {.run = begin_thread_later};
+    struct lc_thread *t = call->thread;
+    if (t->clocks != NULL)
+        return;
+    struct lc_clk_thread *k = t->rested_clocks;
+    if (k != NULL) {
+        t->rested_clocks = NULL;
+        go_on_with(k, call);
+    } else {
+        if ((k = calloc(1, sizeof *k)) == NULL)
+            return;
+        make_clocks(k, call);
+    }
+    t->clocks = k;
     if (lc_clk.backlog)
         lc_clk_backlog_submit(&event, k, call, NULL, 0);
 }
 
 static void end_thread(struct lc_call *call, struct lc_clk_thread *k, void *data) {
-    (void)data;
+    bool rests;
+    memcpy(&rests, data, sizeof rests);
     finish_last_call(k);
     if (k->in_runtime)
         lc_clk_left_runtime(k, call->begin);
@@ -562,6 +619,8 @@ static void end_thread(struct lc_call *call, struct lc_clk_thread *k, void *data
     useful(k, call->begin, 0);
     k->between = false;
     lc_clk_own_unlock();
+    if (rests)
+        return;
     lc_biased_lock(&lc_clk.lock);
     k->next_ended = lc_clk.ended;
     lc_clk.ended = k;
@@ -573,13 +632,16 @@ void lc_clocks_thread_end(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
-    lc_clk_event(&event, k, call, NULL, 0);
-    if (lc_clk.backlog)
+    bool rests = call->thread->rests;
+    lc_clk_event(&event, k, call, &rests, sizeof rests);
+    if (lc_clk.backlog && !rests)
         lc_clk_backlog_keep_paths(k);
     lc_biased_lock(&lc_clk.lock);
     k->thread = NULL; /* the record stays: its sums belong to the interval */
     lc_biased_unlock(&lc_clk.lock);
     call->thread->clocks = NULL;
+    if (rests)
+        call->thread->rested_clocks = k;
 }
 
 struct control {

@@ -92,10 +92,13 @@ struct lc_thread {
     struct lc_request **scratch_requests;
     MPI_Status *scratch_statuses;
     size_t cap_scratch;
-    struct lc_thread *next; /* all threads */
-    struct lc_thread *next_kept;
-    bool came_back; /* the path that was just made had been forgotten for want of memory */
-    uint32_t *gone; /* by callpath/entries.c: fingerprints of forgotten paths */
+    struct lc_thread *next;      /* all threads */
+    struct lc_thread *next_kept; /* in a list of locations without a thread */
+    bool rests;                  /* it ends, and its location will be the next new thread's */
+    struct lc_omp_thread *rested_openmp; /* `openmp` of the thread before, and */
+    void *rested_clocks; /* `clocks` of the thread before, while nobody has gone on with them */
+    bool came_back;      /* the path that was just made had been forgotten for want of memory */
+    uint32_t *gone;      /* by callpath/entries.c: fingerprints of forgotten paths */
     uint64_t made_then, remade_then;
     uint32_t sample_calls; /* that the next sample stands for */
     uint64_t sample_ticks; /* when its call went to MPI */

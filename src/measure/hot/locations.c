@@ -53,11 +53,17 @@ static LC_COLD void lc_callback_call(struct lc_thread *t, uint32_t fn, uint64_t 
     t->cold = cold;
 }
 
-/* Threads become locations with their first event, and take part in changes of mode. */
+/* Threads become locations with their first event, and take part in changes of mode.
+ *
+ * A program may make any number of threads, each of which ends soon. So when APART of them have
+ * been locations of their own, those that end leave their location, with all that it remembers, to
+ * the next new thread: what it takes in memory is bounded by how many threads live at once. */
+enum { APART = 256 };
 
 static pthread_key_t exit_key;
 static bool exit_key_made;
 static struct lc_thread *kept;      /* with lc_core.lock: their threads have ended */
+static struct lc_thread *resting;   /* with lc_core.lock: for any new thread */
 static struct lc_thread unmeasured; /* of threads that are not measured: mode 0 */
 
 /* Its location waits for a thread that takes its place. */
@@ -81,10 +87,42 @@ bool lc_thread_take_over(void) {
     if (t == NULL)
         return false;
     t->state->tid = (int32_t)syscall(SYS_gettid);
+    lc_entries_other_stack(t);
     lc_parts_thread_takes_over(t);
     pthread_setspecific(exit_key, t);
     latecomer_private_self = t;
     return true;
+}
+
+/* A trace has a stream for each thread, and contexts of Python belong to one. */
+static bool will_rest(const struct lc_thread *t) {
+    pthread_mutex_lock(&lc_core.lock);
+    bool many = lc_core.n_threads > APART;
+    pthread_mutex_unlock(&lc_core.lock);
+    return many && t->trace == NULL && t->python == NULL;
+}
+
+/* The calling thread, which is none yet, goes on as one that has ended; NULL: there is none. */
+static struct lc_thread *go_on(void) {
+    pthread_mutex_lock(&lc_core.lock);
+    struct lc_thread *t = resting;
+    if (t != NULL)
+        resting = t->next_kept;
+    pthread_mutex_unlock(&lc_core.lock);
+    if (t == NULL)
+        return NULL;
+    uint64_t now = lc_ticks();
+    t->rests = false;
+    t->depth = t->n_regions = t->n_named = t->ctx = 0;
+    atomic_store_explicit(&t->named_region, 0, memory_order_relaxed);
+    t->in_callback = t->cold = false;
+    t->last = t->start_entry;
+    t->last_ticks = now;
+    t->state->tid = (int32_t)syscall(SYS_gettid);
+    t->state->idle_ticks += now - t->state->end_ticks;
+    t->state->end_ticks = 0;
+    lc_entries_other_stack(t);
+    return t;
 }
 
 static void thread_gone(void *value) {
@@ -98,9 +136,17 @@ static void thread_gone(void *value) {
         return;
     struct lc_call call = {.thread = t, .entry = t->last, .begin = lc_ticks()};
     call.mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
+    t->rests = will_rest(t);
     lc_parts_thread_end(&call);
     pthread_mutex_lock(&lc_core.lock);
     t->state->end_ticks = call.begin;
+    if (t->rests) {
+        atomic_store_explicit(&t->state->call_begin, 0, memory_order_relaxed);
+        t->next_kept = resting;
+        resting = t;
+        pthread_mutex_unlock(&lc_core.lock);
+        return;
+    }
     atomic_fetch_add_explicit(&lc_core.n_lost, t->spill_row->count, memory_order_relaxed);
     t->counts.counted += lc_budget_counted(t);
     lc_path_counts_add(&lc_core.counts, &t->counts);
@@ -149,18 +195,15 @@ static struct lc_state_thread *location_take(uint32_t *index) {
     return s;
 }
 
-/* NULL: this thread cannot be measured */
-static LC_COLD struct lc_thread *thread_attach(void) {
-    if (lc_core.state == NULL || !exit_key_made || lc_core.forked ||
-        (lc_core.mode & LC_MODE_LIVE) == 0)
-        return NULL;
+/* A location of its own; NULL: no memory, or no room in the state. */
+static struct lc_thread *thread_make(void) {
     struct lc_thread *t = aligned_alloc(64, (sizeof *t + 63) & ~(size_t)63);
     if (t == NULL)
-        goto fail;
+        return NULL;
     memset(t, 0, sizeof *t);
     t->expected = t;
     if (lc_parts_thread_make(t) != LC_OK)
-        goto fail_thread;
+        goto fail_parts;
     for (int i = 0; i < LC_TYPE_SLOTS; i++)
         t->type_slots[i].size_bytes = -1;
     pthread_mutex_lock(&lc_core.lock);
@@ -173,24 +216,35 @@ static LC_COLD struct lc_thread *thread_attach(void) {
     }
     pthread_mutex_unlock(&lc_core.lock);
     if (t->state == NULL)
-        goto fail_parts;
+        goto fail_state;
     t->next_request = (uint64_t)t->index << 40;
     t->last_ticks = t->state->begin_ticks;
+    return t;
+
+fail_state:
+    lc_parts_thread_free(t);
+fail_parts:
+    free(t);
+    return NULL;
+}
+
+/* NULL: this thread cannot be measured */
+static LC_COLD struct lc_thread *thread_attach(void) {
+    if (lc_core.state == NULL || !exit_key_made || lc_core.forked ||
+        (lc_core.mode & LC_MODE_LIVE) == 0)
+        return NULL;
+    struct lc_thread *t = go_on();
+    if (t == NULL && (t = thread_make()) == NULL) {
+        latecomer_private_self = &unmeasured;
+        atomic_fetch_add_explicit(&lc_core.n_lost, 1, memory_order_relaxed);
+        return NULL;
+    }
     pthread_setspecific(exit_key, t);
     latecomer_private_self = t;
     struct lc_call call = {.thread = t, .entry = t->start_entry, .begin = t->last_ticks};
     call.mode = lc_core.mode;
     lc_parts_thread_new(&call);
     return t;
-
-fail_parts:
-    lc_parts_thread_free(t);
-fail_thread:
-    free(t);
-fail:
-    latecomer_private_self = &unmeasured;
-    atomic_fetch_add_explicit(&lc_core.n_lost, 1, memory_order_relaxed);
-    return NULL;
 }
 
 struct lc_thread *lc_thread_here(void) {

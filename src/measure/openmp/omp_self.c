@@ -17,11 +17,14 @@ struct lc_omp_thread *lc_omp_threads(void) {
     return atomic_load_explicit(&threads, memory_order_acquire); /* partner: attach */
 }
 
-/* The record of a thread that has ended serves another one: what is in its pools stays. */
+/* The record of a thread that has ended serves another one: what is in its pools stays. That of the
+ * thread that had this location before comes first. */
 static struct lc_omp_thread *reuse(struct lc_thread *t) {
-    for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
+    struct lc_omp_thread *own = t->rested_openmp;
+    t->rested_openmp = NULL;
+    for (struct lc_omp_thread *o = own != NULL ? own : lc_omp_threads(); o != NULL; o = o->next) {
         struct lc_thread *nobody = NULL;
-        if (!atomic_compare_exchange_strong(&o->t, &nobody, t))
+        if (o != own && !atomic_compare_exchange_strong(&o->t, &nobody, t))
             continue;
         o->seen_worked = 0;
         o->in_runtime = false;
@@ -80,6 +83,10 @@ void lc_omp_thread_gone(struct lc_thread *t) {
     for (size_t i = 0; i < LC_OMP_TEAM_LEVELS; i++)
         o->team_numbers[i] = 0;
     lc_omp_blame_flush(o);
+    if (t->rests) { /* what belongs to the location stays with it */
+        t->rested_openmp = o;
+        return;
+    }
     for (size_t i = 0; i < LC_OMP_NODES; i++) {
         for (struct lc_omp_node *n = o->nodes[i], *next; n != NULL; n = next) {
             next = n->next;
@@ -104,8 +111,8 @@ struct lc_omp_thread *lc_omp_self_new(void) {
     struct lc_thread *t = lc_self;
     bool began = t == NULL;
     if (began)
-        t = lc_thread_here();
+        t = lc_thread_here(); /* which may go on with the clocks of another thread */
     if (t == NULL || (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_LIVE) == 0)
         return NULL;
-    return t->openmp != NULL ? t->openmp : attach(t, began);
+    return t->openmp != NULL ? t->openmp : attach(t, began && t->state->idle_ticks == 0);
 }
