@@ -138,7 +138,7 @@ static void print_overhead(const struct lc_text *text) {
         fprintf(text->out, ", %s at new call paths and communicators",
                 lc_text_seconds(number(overhead, "rare_s"), rare));
     if (number(overhead, "sampling_s") > 0)
-        fprintf(text->out, ", %s to read samples",
+        fprintf(text->out, ", %s for samples",
                 lc_text_seconds(number(overhead, "sampling_s"), sampling));
     fprintf(text->out, ": %s in all (%.2f %% of the time)\n", lc_text_seconds(total_s, total),
             lc_text_share(total_s, text->sums->total_time));

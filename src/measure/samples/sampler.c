@@ -202,6 +202,7 @@ static void done(struct lc_perf_ring *ring) {
 /* The fast ring as far as it reaches, then the slow one. */
 static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     uint64_t head = __atomic_load_n(*t->sample_head, __ATOMIC_ACQUIRE), last_ns = 0;
+    uint32_t n_before = s->n_samples;
     s->full = lc_perf_ring_full(&s->fast, head);
     s->n_places = 0;
     s->asleep_node = 0;
@@ -224,6 +225,10 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
             if (s->record.kind == LC_PERF_SAMPLE && s->record.time_ns > last_ns)
                 take_sample(t, s, at, s->slow.period_ns, LC_REC_CLOCK_LAST);
     }
+    uint64_t kernel = (s->n_samples - n_before) *
+                      atomic_load_explicit(&lc_sampling.kernel_ticks, memory_order_relaxed);
+    t->counts.own_ticks += kernel;
+    t->counts.sampling_ticks += kernel;
     end_of_look(s, at);
     done(&s->slow);
     done(&s->leaving);

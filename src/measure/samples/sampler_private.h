@@ -61,6 +61,7 @@ struct lc_sampling {
      * would blur. */
     bool asked;
     bool by_timer;
+    _Atomic uint64_t kernel_ticks; /* that the kernel takes for a sample; 0: not known */
 };
 extern struct lc_sampling lc_sampling;
 

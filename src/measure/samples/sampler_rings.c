@@ -14,6 +14,7 @@
 #include "measure/callpath/budget.h"
 #include "measure/callpath/python_stack.h"
 #include "measure/core/core_parts.h"
+#include "measure/samples/sample_cost.h"
 #include "measure/samples/timer_ring.h"
 
 enum {
@@ -139,6 +140,8 @@ static void begin(struct lc_thread *t) {
         return;
     }
     open_others(s, stack_bytes);
+    if (number == 0 && !lc_sampling.by_timer)
+        lc_sampling.kernel_ticks = lc_sample_cost_measure(stack_bytes);
     s->asked_bytes = RING_FIRST;
     s->random = lc_hash_key(lc_ticks()) | 1;
     t->sampler = s;

@@ -1,0 +1,39 @@
+#include "measure/samples/sample_cost.h"
+
+#include "base/stats.h"
+#include "base/timer.h"
+#include "measure/samples/perf_ring.h"
+
+enum {
+    SAMPLES = 5,          /* their median holds where another interruption fell into one or two */
+    PERIOD_NS = 40000,    /* the kernel's least is 10,000 */
+    STAMPS_MOST = 40000,  /* about a millisecond */
+    RING_BYTES = 1 << 16, /* holds them with the largest copies */
+};
+
+/* Stamps in a row; where the ring has grown between two of them, a sample lay there. */
+uint64_t lc_sample_cost_measure(uint32_t stack_bytes) {
+    const struct lc_perf_wanted wanted = {.period_ns = PERIOD_NS, .stack_bytes = stack_bytes};
+    struct lc_perf_ring ring;
+    double gaps[SAMPLES];
+    uint64_t usual = UINT64_MAX;
+    size_t n = 0;
+    if (lc_perf_ring_open(&ring, &wanted, RING_BYTES) != 0)
+        return 0;
+    const uint64_t *head = lc_perf_ring_head(&ring);
+    uint64_t seen = __atomic_load_n(head, __ATOMIC_ACQUIRE), last = lc_ticks(), before = 0;
+    for (int i = 0; i < STAMPS_MOST && n < SAMPLES; i++) {
+        uint64_t is = __atomic_load_n(head, __ATOMIC_ACQUIRE), now = lc_ticks(), gap = now - last;
+        if (is != seen) /* it may have come after the ring was looked at */
+            gaps[n++] = (double)(gap > before ? gap : before);
+        else if (gap < usual)
+            usual = gap;
+        last = now;
+        before = gap;
+        seen = is;
+    }
+    lc_perf_ring_close(&ring);
+    lc_stats_sort(gaps, n);
+    double ticks = lc_stats_quantile_sorted(gaps, n, 0.5) - (double)usual;
+    return ticks > 0 ? (uint64_t)ticks : 0;
+}
