@@ -154,6 +154,9 @@ def overhead():
                                                              Row("resolution", "%", at_most(0.5), "how well that is known: half of its 95 % interval"),
                                                              Row("call", "ns", at_most(3), "LAMMPS, 2 ranks: a call, by samples")),
                  ("{python}", "{root}/tests/bench/overhead/samples_cost.py", "{build}"))
+    yield Source("overhead.samples_team", "overhead", 3, 0, 30, (Row("dilation", "%", at_most(1), "a team of two threads: dilation by the samples of the default"),
+                                                                 Row("resolution", "%", at_most(0.5), "how well that is known: half of its 95 % interval")),
+                 ("{python}", "{root}/tests/bench/overhead/samples_cost.py", "{build}", "--team", "{build}/tests/system/openmp/team_shares-native"))
     yield Source("overhead.python", "overhead", 3, 0, 30, (Row("caller", "ns", None, "mpi4py, Python functions 8 deep: a call, calling function alone"),
                                                            Row("full", "ns", None, "mpi4py, Python functions 8 deep: a call, full call paths")),
                  ("{python}", "{root}/tests/bench/overhead/python.py", "{build}", "--runs", "5"))

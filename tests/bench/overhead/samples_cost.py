@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""What samples cost LAMMPS (melt, Open MPI): bare runs, measured ones without and with samples in turn.
+"""What samples cost LAMMPS (melt, Open MPI), or a team of OpenMP: bare runs, measured ones without and with samples in turn.
 
-usage: samples_cost.py BUILD_DIR [--ranks 2] [--rounds 9] [--most 30] [--steps 2000] [--rate 500]
+usage: samples_cost.py BUILD_DIR [--ranks 2] [--rounds 9] [--most 30] [--steps 2000] [--rate 500] [--team PROGRAM]
+
+PROGRAM: of OpenMP, in place of LAMMPS; the samples are those of the default.
 
 More rounds than --rounds are run, up to --most, until it is known to half a point what samples add: half of the 95 % interval of the median of the differences
 of both runs of a round.
@@ -45,7 +47,9 @@ def parents_cpu_s(latecomer, seen):
 
 def run(args, words, latecomer, scratch):
     """Seconds of the launcher; the parents' processor time."""
-    program = ["lmp", "-in", MELT, "-log", "none", "-screen", "none", "-var", "steps", str(args.steps)]
+    launcher, program = mpirun("openmpi", args.ranks), ["lmp", "-in", MELT, "-log", "none", "-screen", "none", "-var", "steps", str(args.steps)]
+    if args.team:
+        launcher, program = [], [args.team]
     seen, ended = {}, threading.Event()
 
     def watch():
@@ -56,7 +60,7 @@ def run(args, words, latecomer, scratch):
     watcher.start()
     begin = time.monotonic()
     try:
-        subprocess.run([*mpirun("openmpi", args.ranks), *words, *program], cwd=scratch, check=True, stdin=subprocess.DEVNULL,
+        subprocess.run([*launcher, *words, *program], cwd=scratch, check=True, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, timeout=600)
         seconds = time.monotonic() - begin
     finally:
@@ -90,9 +94,11 @@ def main():
     parser.add_argument("--most", type=int, default=30)
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--rate", default="500")
+    parser.add_argument("--team", type=os.path.realpath)
     args = parser.parse_args()
     latecomer = os.path.realpath(os.path.join(args.build, "bin/latecomer"))
-    kinds = {"without samples": "off", "with samples": args.rate}
+    os.environ.pop("LATECOMER_SAMPLE", None)
+    kinds = {"without samples": ["--sample=off"], "with samples": [] if args.team else [f"--sample={args.rate}"]}
     rows = {kind: [] for kind in kinds}
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "result")
@@ -102,14 +108,15 @@ def main():
             bare, _ = run(args, [], latecomer, scratch)
             for kind in sorted(kinds, reverse=number % 2 == 1):
                 shutil.rmtree(out, ignore_errors=True)
-                words = [latecomer, "run", "-q", f"--sample={kinds[kind]}", "-o", out, "--"]
+                words = [latecomer, "run", "-q", *kinds[kind], "-o", out, "--"]
                 seconds, parent = run(args, words, latecomer, scratch)
                 shown = subprocess.run([latecomer, "show", "--json", out], capture_output=True, text=True, check=True).stdout
                 meta = json.loads(shown)["meta"]
                 rows[kind].append((seconds, 100 * (seconds / bare - 1), 100 * parent / seconds / args.ranks, meta["overhead"]["call_ns"],
                                    100 * meta["overhead"].get("sampling_s", 0) / meta["wall_time_s"] / args.ranks))
     difference = differences(rows)
-    print(f"LAMMPS, {args.ranks} ranks, {args.steps} steps, {len(difference)} rounds")
+    what = os.path.basename(args.team) if args.team else f"LAMMPS, {args.ranks} ranks, {args.steps} steps"
+    print(f"{what}, {len(difference)} rounds")
     for kind, runs in rows.items():
         seconds, longer, parent, call_ns, reading = zip(*runs)
         print(f"{kind}: run time {spread(seconds, 's')}, {spread(longer, '%')} longer than bare; parent {spread(parent, '% of a core per rank')}; "
