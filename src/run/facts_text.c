@@ -200,13 +200,15 @@ static void put_coverage(struct lc_strbuf *out, const struct lc_facts *f,
         out, ", \"coverage\": {\"calls\": %llu, \"calls_lost\": %llu, \"bound_elsewhere\": ",
         (unsigned long long)sum->calls, (unsigned long long)sum->lost);
     put_objects(out, f);
-    lc_strbuf_printf(out,
-                     ", \"calls_in_callbacks\": %llu, \"pcontrol_ignored\": %llu, "
-                     "\"region_errors\": %llu, \"switches\": %llu, \"processes_spawned\": %llu}",
-                     (unsigned long long)sum->in_callbacks,
-                     (unsigned long long)sum->pcontrol_ignored,
-                     (unsigned long long)sum->region_errors, (unsigned long long)sum->switches,
-                     (unsigned long long)sum->spawned);
+    lc_strbuf_printf(
+        out,
+        ", \"calls_in_callbacks\": %llu, \"pcontrol_ignored\": %llu, "
+        "\"region_errors\": %llu, \"switches\": %llu, \"processes_spawned\": %llu, "
+        "\"threads_refused_samples\": %llu, \"short_threads_not_sampled\": %llu}",
+        (unsigned long long)sum->in_callbacks, (unsigned long long)sum->pcontrol_ignored,
+        (unsigned long long)sum->region_errors, (unsigned long long)sum->switches,
+        (unsigned long long)sum->spawned, (unsigned long long)sum->paths.refused_threads,
+        (unsigned long long)sum->paths.short_threads);
 }
 
 static void put_paths(struct lc_strbuf *out, const struct lc_fact_process *p,
@@ -415,7 +417,7 @@ static void put_group(struct lc_strbuf *out, const struct member *members, size_
 /* Left out: groups of which not all members say theirs, and those for which there is no room. */
 static void put_groups(struct lc_strbuf *out, const struct lc_facts *f) {
     size_t n_members = 0, put = 0, left_out = 0, room = f->n_ranks * LC_GROUPS_MOST;
-    struct member *members = malloc(room * sizeof *members);
+    struct member *members = room > 0 ? malloc(room * sizeof *members) : NULL;
     if (members == NULL)
         return;
     for (size_t i = 0; i < f->n_ranks; i++)

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #endif
 #include <omp.h>
+#include <pthread.h>
 #include <string.h>
 
 #include <latecomer.h>
@@ -19,6 +20,20 @@ static void imbalance(void) {
 #pragma omp parallel num_threads(4)
         skewed();
         sim_work(20 * MS);
+    }
+}
+
+static void *short_thread(void *unused) {
+#pragma omp parallel num_threads(1)
+    sim_work(1000);
+    return unused;
+}
+
+static void short_threads(void) {
+    for (int i = 0; i < 600; i++) {
+        pthread_t id;
+        if (pthread_create(&id, NULL, short_thread, NULL) == 0)
+            pthread_join(id, NULL);
     }
 }
 
@@ -184,6 +199,8 @@ int main(int argc, char **argv) {
 #endif
     if (strcmp(name, "imbalance") == 0)
         imbalance();
+    else if (strcmp(name, "short_threads") == 0)
+        short_threads();
     else if (strcmp(name, "constructs") == 0)
         constructs();
     else if (strcmp(name, "exclusive") == 0)

@@ -84,6 +84,23 @@ def function(runs):
     check("function: predicted", True, abs(told["predicted_s"] - 0.200) < 0.005)
 
 
+def sampled(runs):
+    """Samples that nobody has asked for (sim-mpirun turns them off): all work of the regions is in the function, below their construct; factors and waiting are as without.
+    Where the kernel has room for the events of two threads, as where too many threads are new, the others go on without."""
+    for most, refused, seconds in (("100", 0, 5 * 0.100), ("6", 2, None)):
+        result, screen = runs.run(["./alone", "imbalance"], env={"LATECOMER_SAMPLE": "", "SIM_SAMPLES_MOST": most}.items())
+        inside = [e["seconds"] for path, e in result["sampled"].items() if "!$omp parallel" in path and path.endswith("/skewed")]
+        check(f"samples of {most} events: threads refused", refused, result["meta"]["coverage"]["threads_refused_samples"])
+        check(f"samples of {most} events: told", refused > 0, f"{refused} threads were not sampled" in screen)
+        check(f"samples of {most} events: critical path", 0.300, result["pop"]["critical_path_s"])
+        check(f"samples of {most} events: barriers", 5 * 0.060, result["metrics"]["omp_ibarrier_wait"]["total"])
+        if seconds is not None:
+            check(f"samples of {most} events: time inside", [seconds], [round(seconds, 6) for seconds in inside])
+    result, screen = runs.run(["./alone", "short_threads"], env={"LATECOMER_SAMPLE": ""}.items())
+    check("short threads: not sampled", 600 + 1 - 256, result["meta"]["coverage"]["short_threads_not_sampled"])
+    check("short threads: told", True, "345 new threads were not sampled" in screen)
+
+
 def constructs(runs):
     """Teams and a target region on the host come one after the other."""
     result, _ = runs.run(["./alone", "constructs"])
@@ -184,7 +201,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, scenarios, function, constructs, independent, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
+        for case in (imbalance, scenarios, function, sampled, constructs, independent, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0

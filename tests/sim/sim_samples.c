@@ -26,13 +26,23 @@ struct event {
 
 static _Thread_local struct event events[EVENTS];
 static _Thread_local int n_events;
+static int n_open; /* of all threads, which run in turns */
+
+/* $SIM_SAMPLES_MOST: that many of a process at a time. */
+static bool is_refused(void) {
+    const char *most = getenv("SIM_SAMPLES_MOST");
+    return most != NULL && n_open >= atoi(most);
+}
 
 static int open_event(const struct perf_event_attr *attr) {
-    if (n_events == EVENTS)
+    if (n_events == EVENTS || is_refused()) {
+        errno = EMFILE;
         return -1;
+    }
     int fd = (int)NEXT(syscall)(SYS_memfd_create, "samples", 1ul);
     if (fd >= 0 && NEXT(syscall)(SYS_ftruncate, fd, (long)MOST_DATA + PAGE) == 0)
         events[n_events++] = (struct event){*attr, fd, NULL, 0, attr->sample_period};
+    n_open++;
     return fd;
 }
 
@@ -61,6 +71,7 @@ void sim_samples_unmapped(const void *memory) {
     for (int i = 0; i < n_events; i++)
         if (events[i].control == memory) {
             events[i] = events[--n_events];
+            n_open--;
             return;
         }
 }

@@ -354,7 +354,7 @@ static bool look_at(struct lc_thread *t, uint32_t node) {
         return false;
     if (t->counting != NULL)
         count(t, node, true);
-    if (node == 0 || node == LC_NONE || !lc_sampling.asked || !has_new(t)) {
+    if (node == 0 || node == LC_NONE || !has_new(t)) {
         drop(t);
         return false;
     }

@@ -56,9 +56,9 @@ struct lc_sampler {
 };
 
 struct lc_sampling {
-    /* --sample was given, or a scenario names functions. Else nothing is sampled in teams of
-     * OpenMP: their waiting is made of differences of a few microseconds, which reading samples
-     * would blur. */
+    /* --sample was given, or a scenario names functions. Else all further threads of a process with
+     * OpenMP share one rate: however many there are, the process is interrupted as often, and as
+     * often one of a team is late at a barrier because a sample was read. */
     bool asked;
     bool by_timer;
     _Atomic uint64_t kernel_ticks; /* that the kernel takes for a sample; 0: not known */

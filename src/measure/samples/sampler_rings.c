@@ -31,7 +31,11 @@ enum {
     SAME_PERIOD = 24,      /* samples with one period, then it is another one */
     OFTEN = 16,            /* the ring was full, and seldom */
     SELDOM = -64,
-    THREADS = 256 /* most that are sampled at all: starting it takes some 50 us each */
+    THREADS = 256, /* most that are sampled at once */
+    /* To start and to end takes 50 to 250 us of a thread, and some programs make their threads anew
+     * for each region: so many may start, and another one whenever so much time is over. */
+    STARTS = THREADS,
+    START_EVERY_MS = 16
 };
 
 static const uint64_t zero; /* what threads without samples look at */
@@ -39,7 +43,10 @@ static const uint64_t *const nothing = &zero;
 /* The heads of rings, [THREADS]: a child of fork finds NULL, as the kernel gives it no ring. NULL:
  * there is no such memory, nothing is sampled. */
 static const uint64_t **heads;
-static _Atomic uint32_t n_started;
+static _Atomic bool taken[THREADS]; /* which of them belong to a thread */
+static _Atomic uint32_t n_taken;
+static _Atomic uint32_t n_starts;
+static uint64_t begin_ns; /* of the run */
 struct lc_sampling lc_sampling;
 
 static bool scenarios_name_functions(void) {
@@ -70,6 +77,7 @@ static void start(struct lc_stub *stub) {
         return;
     heads = memory;
     lc_sampling.by_timer = choice.timer;
+    begin_ns = lc_monotonic_raw_ns();
     lc_core.sample_period_ns = lc_perf_period_ns(choice.rate);
 }
 
@@ -123,34 +131,90 @@ static enum lc_err make(struct lc_thread *t) {
     return LC_OK;
 }
 
+/* Is it one of those that share a rate? */
+static bool shares_rate(const struct lc_sampler *s) {
+    return lc_core.openmp && !lc_sampling.asked && s->number > 0;
+}
+
+static uint64_t least_period(const struct lc_thread *t, const struct lc_sampler *s) {
+    uint64_t periods = s->switches.high ? PERIODS_SWITCHING : 1;
+    uint32_t n = atomic_load_explicit(&n_taken, memory_order_relaxed);
+    if (periods < t->samples_rarer)
+        periods = t->samples_rarer;
+    while (shares_rate(s) && periods + 1 < n && periods < PERIODS_MOST)
+        periods *= 2;
+    return lc_core.sample_period_ns * periods;
+}
+
+/* One that no thread has: its number; THREADS: there is none. */
+static uint32_t take_head(void) {
+    uint32_t i = 0;
+    while (i < THREADS && atomic_exchange_explicit(&taken[i], true, memory_order_acquire))
+        i++;
+    if (i < THREADS)
+        atomic_fetch_add_explicit(&n_taken, 1, memory_order_relaxed);
+    return i;
+}
+
+static void give_head_back(uint32_t number) {
+    atomic_fetch_sub_explicit(&n_taken, 1, memory_order_relaxed);
+    atomic_store_explicit(&taken[number], false, memory_order_release); /* partner: take_head */
+}
+
+/* Has sampling been started often enough for now? */
+static bool starts_too_often(void) {
+    uint64_t since_ms = (lc_monotonic_raw_ns() - begin_ns) / 1000000;
+    return atomic_load_explicit(&n_starts, memory_order_relaxed) >=
+           STARTS + since_ms / START_EVERY_MS;
+}
+
+/* NULL: there is no room for another thread. */
+static struct lc_sampler *sampler_new(struct lc_thread *t) {
+    uint32_t stack_bytes = lc_perf_copies_stack() ? STACK_FIRST : 0, number = take_head();
+    if (number == THREADS)
+        return NULL;
+    struct lc_sampler *s = calloc(1, sizeof *s);
+    if (s != NULL) {
+        s->number = number;
+        s->asked_bytes = shares_rate(s) ? RING_LEAST : RING_FIRST;
+        s->random = lc_hash_key(lc_ticks()) | 1;
+    }
+    if (s == NULL || !open_fast(s, least_period(t, s), stack_bytes, s->asked_bytes)) {
+        free(s);
+        give_head_back(number);
+        return NULL;
+    }
+    open_others(s, stack_bytes);
+    return s;
+}
+
+static void sampler_free(struct lc_sampler *s) {
+    close_all(s);
+    give_head_back(s->number);
+    free(s->rows.rows);
+    free(s->addresses.rows);
+    free(s);
+}
+
 static void begin(struct lc_thread *t) {
     lc_counting_begin(t);
     none(t);
     if (lc_core.sample_period_ns == 0 || filters_calls())
         return;
-    uint32_t number = atomic_fetch_add_explicit(&n_started, 1, memory_order_relaxed);
-    uint32_t stack_bytes = lc_perf_copies_stack() ? STACK_FIRST : 0;
-    if (number >= THREADS || (number > 0 && !lc_sampling.asked && lc_core.openmp))
-        return;
-    struct lc_sampler *s = calloc(1, sizeof *s);
-    if (s != NULL)
-        s->number = number;
-    if (s == NULL || !open_fast(s, lc_core.sample_period_ns, stack_bytes, RING_FIRST)) {
-        free(s);
+    if (!lc_sampling.asked && starts_too_often()) {
+        t->counts.short_threads++;
         return;
     }
-    open_others(s, stack_bytes);
-    if (number == 0 && !lc_sampling.by_timer)
-        lc_sampling.kernel_ticks = lc_sample_cost_measure(stack_bytes);
-    s->asked_bytes = RING_FIRST;
-    s->random = lc_hash_key(lc_ticks()) | 1;
+    struct lc_sampler *s = sampler_new(t);
+    if (s == NULL) {
+        t->counts.refused_threads++;
+        return;
+    }
+    atomic_fetch_add_explicit(&n_starts, 1, memory_order_relaxed);
+    if (s->number == 0 && !lc_sampling.by_timer)
+        lc_sampling.kernel_ticks = lc_sample_cost_measure(lc_perf_copies_stack() ? STACK_FIRST : 0);
     t->sampler = s;
-    t->sample_head = &heads[number];
-}
-
-static uint64_t least_period(const struct lc_thread *t, const struct lc_sampler *s) {
-    uint64_t periods = s->switches.high ? PERIODS_SWITCHING : 1;
-    return lc_core.sample_period_ns * (periods > t->samples_rarer ? periods : t->samples_rarer);
+    t->sample_head = &heads[s->number];
 }
 
 static void fit_budget(struct lc_thread *t) {
@@ -193,12 +257,9 @@ static bool fit_stack(struct lc_sampler *s, uint32_t *stack_bytes) {
 }
 
 static void give_up(struct lc_thread *t, struct lc_sampler *s) {
-    close_all(s);
     none(t);
     t->sampler = NULL;
-    free(s->rows.rows);
-    free(s->addresses.rows);
-    free(s);
+    sampler_free(s);
 }
 
 static void reopen(struct lc_thread *t, struct lc_sampler *s, uint64_t period, uint32_t stack_bytes,
@@ -206,6 +267,7 @@ static void reopen(struct lc_thread *t, struct lc_sampler *s, uint64_t period, u
     s->asked_bytes = bytes;
     if (!open_fast(s, period, stack_bytes, bytes)) {
         give_up(t, s);
+        t->counts.refused_threads++;
         return;
     }
     s->out_ns = 0;
@@ -253,12 +315,8 @@ static void end(struct lc_thread *t) {
     lc_counting_end(t);
     none(t);
     t->sampler = NULL;
-    if (s == NULL || forked)
-        return;
-    close_all(s);
-    free(s->rows.rows);
-    free(s->addresses.rows);
-    free(s);
+    if (s != NULL && !forked)
+        sampler_free(s);
 }
 
 void lc_sampler_forked(struct lc_thread *t) {
