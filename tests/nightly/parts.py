@@ -196,7 +196,7 @@ PARTS = {
     "real": Part((("release", "all"),), real, loaded=True),
     "mutations": Part((), mutations),
     "fuzz": Part((("asan", "fuzz_cubex", "fuzz_records", "fuzz_left"),), fuzz),
-    "sanitizers": Part((("asan", "all"), ("tsan", "all")), sanitizers),
+    "sanitizers": Part((("release", "latecomer-cli"), ("asan", "all"), ("tsan", "all")), sanitizers),
     "long": Part((("release", "all"),), long),
     "claims": Part((("release", "all"),), claims),
     "pairs": Part((("release", "latecomer-cli", *(f"bench-effects-{flavour}" for flavour in BOTH)),), pairs),
