@@ -17,6 +17,7 @@ from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, SCRATCH, PROBED, MOCK_UPS, LATE, PLAIN_LOOP = sys.argv[1:8]
 FAILED = []
+SLOW = dict(os.environ, LD_PRELOAD=PROBED, PROBED_ASLEEP="1")
 
 
 def check(condition, what):
@@ -34,7 +35,7 @@ def sweep(*args, **kwargs):
 
 def ranked():
     """Every call wastes 0, 2 or 20 ms: that is the order. A barrier synchronises: no repetition is done again."""
-    done = sweep("MPI_Allreduce", "--vary", "PROBED_SLOW_US=20000,0,2000", "--vary", "bytes=8", "--rounds", "3", "--sync", "barrier", "-o", "ranked", "--json", env=dict(os.environ, LD_PRELOAD=PROBED))
+    done = sweep("MPI_Allreduce", "--vary", "PROBED_SLOW_US=20000,0,2000", "--vary", "bytes=8", "--rounds", "3", "--sync", "barrier", "-o", "ranked", "--json", env=SLOW)
     check(done.returncode == 0, f"sweep: exit {done.returncode}: {done.stderr}")
     if done.returncode != 0:
         return
@@ -195,7 +196,7 @@ def mock_ups():
 def guidelines():
     """MPI_Allreduce wastes 20 ms: slower than MPI_Reduce and MPI_Bcast, and than its nonblocking twin. A ping-pong has no mock-up."""
     done = bench("guidelines", "MPI_Allreduce,pingpong", "-n", "2", "--mpi", FLAVOUR, "--reps", "10", "--sync", "barrier", "--bytes", "16", "--rounds", "2", "-o",
-                 "guidelines", "--json", "--audit", env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SLOW_US="20000"))
+                 "guidelines", "--json", "--audit", env=dict(SLOW, PROBED_SLOW_US="20000"))
     check(done.returncode == 0 and "pingpong: has no mock-up" in done.stderr, f"guidelines: exit {done.returncode}: {done.stderr}")
     if done.returncode != 0:
         return

@@ -1,15 +1,17 @@
 /* A library that is preloaded: probes around MPI_Allreduce by the profiling interface, calls with
  * MPI_IN_PLACE counted by themselves. Every third call, or the first PROBED_GROW_FIRST, wastes
- * PROBED_GROW_US in "grow"; every call wastes PROBED_SLOW_US. With PROBED_UNBALANCED a timer stops
- * that does not run. With PROBED_LACKS there is no MPI_Exscan; with PROBED_FAILS its 71st call
- * fails, with PROBED_DIES that of rank 1 is the end of it, and each call wastes PROBED_SCAN_US. A
- * library PROBED_LAYER (tests/unit/bench/probe_layer.c), which no other one sees, counts three in
- * every call; with PROBED_LATE it is opened by the first that is measured. */
+ * PROBED_GROW_US in "grow"; every call wastes PROBED_SLOW_US (asleep with PROBED_ASLEEP). With
+ * PROBED_UNBALANCED a timer stops that does not run. With PROBED_LACKS there is no MPI_Exscan;
+ * with PROBED_FAILS its 71st call fails, with PROBED_DIES that of rank 1 is the end of it, and
+ * each call wastes PROBED_SCAN_US. A library PROBED_LAYER (tests/unit/bench/probe_layer.c), which
+ * no other one sees, counts three in every call; with PROBED_LATE it is opened by the first that
+ * is measured. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define LATECOMER_PROBES(COUNTER, TIMER) COUNTER(calls) COUNTER(in_place) TIMER(grow) TIMER(inner)
 #include "latecomer_probe.h"
@@ -33,8 +35,11 @@ __attribute__((constructor)) static void open_layer_early(void) {
 /* As many microseconds as the variable says, by the clock: nothing without it. */
 static void waste(const char *variable) {
     const char *us = getenv(variable);
-    for (double end = MPI_Wtime() + (us != NULL ? atof(us) * 1e-6 : 0); MPI_Wtime() < end;)
-        ;
+    if (us != NULL && getenv("PROBED_ASLEEP") != NULL)
+        nanosleep(&(struct timespec){.tv_nsec = atol(us) * 1000}, NULL);
+    else
+        for (double end = MPI_Wtime() + (us != NULL ? atof(us) * 1e-6 : 0); MPI_Wtime() < end;)
+            ;
 }
 
 static bool grows(int call) {
