@@ -42,6 +42,7 @@ struct sim_task {
     bool calls_mpi;
     bool naps;             /* outside of MPI */
     bool looks;            /* looks for something in vain, see sim_poll */
+    bool waits;            /* has done so for long since it did anything else but look */
     int polls, missed;     /* looks in vain so far; those before the call that it is in */
     const void *read_from; /* where the tool read the clock last */
     int reads;             /* of the clock by the program, without another call */

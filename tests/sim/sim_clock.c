@@ -123,6 +123,7 @@ time_t time(time_t *out) {
 static void pass_until(uint64_t at) {
     struct sim_task *self = sim_self();
     self->polls = self->reads = 0;
+    self->waits = false;
     self->naps = true;
     sim_yield(at > self->clock ? at : self->clock);
     self->naps = false;

@@ -370,6 +370,18 @@ void sim_yield(uint64_t ready_at) {
     yield(ready_at);
 }
 
+/* Others that look for something do not wait for it. */
+static void yield_looking(uint64_t ready_at) {
+    int index = (int)(self - sim->tasks);
+    uint64_t *word = &sim->lookers[index / 64], bit = 1ull << index % 64;
+    self->looks = true;
+    *word |= bit;
+    yield(ready_at);
+    *word &= ~bit;
+    if (self != NULL)
+        self->looks = false;
+}
+
 /* vain: it has done nothing since its last turn that others could look for. */
 static void turn(bool vain) {
     const struct sim_task *other = earliest(true);
@@ -378,7 +390,10 @@ static void turn(bool vain) {
         return;
     if (!vain)
         show(self->clock);
-    yield(self->clock);
+    if (vain && self->missed >= SIM_POLLS)
+        yield_looking(self->clock);
+    else
+        yield(self->clock);
 }
 
 void sim_turn(void) {
@@ -389,6 +404,7 @@ void (*sim_deliver)(void);
 
 void sim_wait_until(bool (*done)(void *), void *data) {
     self->polls = self->reads = 0;
+    self->waits = false;
     while (!done(data) && self != NULL)
         sim_yield(SIM_NEVER);
     if (sim_deliver != NULL && self != NULL)
@@ -432,13 +448,17 @@ void sim_gone(pid_t pid) {
 }
 
 /* Who looks in vain so often waits: for another task or a message, or for time to pass. It passes
- * in growing steps, and never beyond the next event, before which nothing changes. The steps stay
- * short because one of those that look may find something and write to memory, unseen. */
-enum { MOST_DOUBLINGS = 10 };
+ * in steps that grow while nothing happens, and never beyond the next event, before which nothing
+ * changes. The steps stay short because one of those that look may find something and write to
+ * memory, unseen; and what has just happened it may look for only after its next step. */
+enum { MOST_DOUBLINGS = 10, POLLS_AGAIN = 10 };
 
 void sim_poll(void) {
     self->clock++;
-    self->polls = (self->polls > self->missed ? self->polls : self->missed) + 1;
+    self->polls = self->polls > self->missed ? self->polls : self->missed;
+    if (self->waits && self->polls < SIM_POLLS - POLLS_AGAIN) /* it found one of several */
+        self->polls = SIM_POLLS - POLLS_AGAIN;
+    self->polls++;
     self->missed = 0;
     if (self->polls < SIM_POLLS) {
         turn(self->polls > 1);
@@ -446,22 +466,19 @@ void sim_poll(void) {
     }
     if (self->polls == SIM_POLLS)
         show(self->clock);
+    self->waits = true;
     int doublings = self->polls - SIM_POLLS;
-    uint64_t at =
-        self->clock + (1000u << (doublings < MOST_DOUBLINGS ? doublings : MOST_DOUBLINGS));
+    uint64_t step = 1000u << (doublings < MOST_DOUBLINGS ? doublings : MOST_DOUBLINGS);
+    uint64_t at = self->clock + step;
     const struct sim_task *other = earliest(false);
     if (other != NULL && other->ready_at < at)
         at = other->ready_at;
     if (sim->n_events > 0 && sim->events[0].at < at)
         at = sim->events[0].at;
-    int index = (int)(self - sim->tasks);
-    uint64_t *word = &sim->lookers[index / 64], bit = 1ull << index % 64;
-    self->looks = true;
-    *word |= bit;
-    yield(at > self->clock ? at : self->clock);
-    *word &= ~bit;
-    if (self != NULL)
-        self->looks = false;
+    uint64_t whole = self->clock + step;
+    yield_looking(at > self->clock ? at : self->clock);
+    if (self != NULL && self->clock < whole)
+        self->polls = SIM_POLLS;
 }
 
 static int fault_now(void) {
