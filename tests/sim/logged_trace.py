@@ -102,13 +102,22 @@ def analysis(run, times):
     return oracle.Analysis(LoggedTrace(run, times))
 
 
+class WaitFirst(oracle.Analysis):
+    """Delay costs by the model `wait-first` alone."""
+
+    def _delay_costs(self, model):
+        if model == "_waitfirst":
+            super()._delay_costs(model)
+
+    def _critical_path(self, *_):
+        pass
+
+
 def delay_costs(run, times):
     """(rank, call path) -> ns that waiting cost that began there, short-term and long-term, by the model `wait-first`."""
     costs = defaultdict(float)
-    for name, metric in analysis(run, times).result()["metrics"].items():
-        if name.startswith("delay_") and name.endswith("_waitfirst"):
-            for path, row in metric["callpaths"].items():
-                for rank, seconds in enumerate(row):
-                    costs[rank, path] += 1e9 * seconds
+    for name, rows in WaitFirst(LoggedTrace(run, times)).metrics.items():
+        for path, row in rows.items() if name.startswith("delay_") else ():
+            for rank, ns in enumerate(row):
+                costs[rank, "/".join(path)] += float(ns)
     return costs
-

@@ -269,7 +269,7 @@ def judge_path(found, case):
         error = small * (1 if name.endswith("_s") else 2 * value / most["elapsed_s"])
         if not low - error <= result["pop"][name] <= high + error:
             yield f"{name}: {value:.12g} wanted, {result['pop'][name]:.12g} measured"
-    path, surely = (truth.parts(truth.critical_path(run, sure)[2]) for sure in (False, True))
+    path, surely = (truth.parts(truth.critical_path(run, sure, chained=True)[1]) for sure in (False, True))
     if nodes == 1 and case.kind != "threads" and path == surely is not None and sum(map(len, path.values())) <= PATH_ENTRIES:
         yield from (f"critical_path_useful {line}" for line in differences(path, measured(result, "critical_path_useful"), 1e9, lambda path, place: 1))
     for scenario, told in zip(case.what_if(), result["pop"]["what_if"]):

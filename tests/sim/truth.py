@@ -3,6 +3,7 @@
 truth.py LOG RANKS prints it. Times are integers (ns) of one clock, so everything is exact. A place is a location of the result: a thread of a rank that calls MPI."""
 import sys
 from collections import defaultdict
+from functools import lru_cache
 from pathlib import Path
 
 ENDS = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}  # in which the tool begins and ends
@@ -34,11 +35,9 @@ class Call:
     def __init__(self, rank, thread, function, begin, end, frames, lines):
         self.rank, self.thread, self.function = rank, int(thread), function
         self.begin, self.end = int(begin), int(end) - 1  # reading the clock takes 1 ns
-        self.frames = frames.split("/")  # NAME:ACTIVATION
         self.lines = lines
-        self.path = (*names(self.frames), function)
-        self.key = "/".join(self.path)
-        self.place = self.before = self.worked = None  # location; call path and duration of the code before it
+        self.frames, self.path, self.key = named(frames, function)
+        self.number = self.place = self.before = self.worked = None  # of all; location; call path and duration of the code before it
         self.after = 0  # of the code behind the last call of a further thread
         self.left = Left(self)
 
@@ -54,6 +53,15 @@ def names(frames):
     return tuple(frame.partition(":")[0] for frame in frames)
 
 
+@lru_cache(1 << 16)
+def named(frames, function):
+    """NAME:ACTIVATION of the functions of a call path; their names and the called one's, apart and as one word."""
+    frames = tuple(frames.split("/"))
+    path = (*names(frames), function)
+    return frames, path, "/".join(path)
+
+
+@lru_cache(1 << 16)
 def common(a, b):
     """docs/definitions/estimates.md: the time between two calls belongs to the functions that certainly ran all the time."""
     n = 0
@@ -82,6 +90,8 @@ class Run:
                 call.place = place
                 call.before = common(previous.frames, call.frames) if previous else call.path[:1]
                 call.worked = call.begin - previous.end if previous else 0
+        for number, call in enumerate(self.all()):
+            call.number = number
         self.first = {calls[0].rank: place for place, calls in reversed(list(enumerate(self.calls)))}  # the first thread of each rank
         self.masters = [self.calls[self.first[rank]] for rank in range(ranks)]
         self.sends, self.requests = {}, {}  # (rank, number) -> Send; (rank, request) -> Send, the call that posts a receive, or a member
@@ -344,51 +354,67 @@ class Chain(tuple):
     alike = False
 
 
-def critical_path(run, sure=False, factors=()):
+def critical_path(run, sure=False, factors=(), chained=False):
     """As path_of; sure makes no difference where all edges are."""
-    return path_of(run, sure and not all(surely for of in edges(run).values() for _, surely in of), tuple(factors))
+    return path_of(run, sure and not all(surely for of in edges(run).values() for _, surely in of), tuple(factors), chained)
 
 
 @once
-def path_of(run, sure, factors):
-    """(length of the longest chain of useful work, useful time of each place, the chain) by the logical clocks of docs/definitions/efficiency-factors.md; sure:
-    only by edges that are; factors: (function, factor), a what-if scenario."""
-    clock, useful, entered = [0] * len(run.calls), [0] * len(run.calls), {}
-    chain, entered_chain = [None] * len(run.calls), {}
-    ended = {}  # clock of a rank's first thread at the end of its last call
-    come_from = edges(run)
+def useful(run):
+    """Useful time of each place."""
+    return [sum(call.worked for call in calls) + calls[-1].after for calls in run.calls]
+
+
+@once
+def steps(run):
+    """What clocks must know, in order: (number of the call, place, rank, sources, those that are sure) of its end, by their numbers, those of ends behind all
+    those of begins; (number, place, rank, call, None) of its begin. rank: -1 where it does not matter: at the end in other threads than the first, at the begin
+    but in the first call of a place. sources: None where a clock begins."""
+    n, come_from, found = sum(map(len, run.calls)), edges(run), []
     for _, ends, call in moments(run):
-        p = call.place
-        if ends:
-            start = call is run.calls[p][0] and p == run.first[call.rank]  # of the measured interval
-            clock[p] = 0 if start else entered[call]
-            for source, surely in come_from.get(call, ()) if not start else ():
-                if sure and not surely:
-                    continue
-                if entered[source] >= clock[p] > entered[call] and entered_chain[source] is not chain[p]:
-                    chain[p] = alike(chain[p])
-                if entered[source] > clock[p]:
-                    clock[p], chain[p] = entered[source], entered_chain[source]
-            if p == run.first[call.rank]:
-                ended[call.rank] = clock[p]
-            entered[call.left], entered_chain[call.left] = clock[p], chain[p]
+        p, first = call.place, call is run.calls[call.place][0]
+        if not ends:
+            found.append((call.number, p, call.rank if first else -1, call, None))
             continue
-        if call is run.calls[p][0]:
-            clock[p] = ended.get(call.rank, 0)  # a further thread begins with its first call
-        work = call.worked
-        useful[p] += work
+        of = [(n + source.of.number if isinstance(source, Left) else source.number, surely) for source, surely in come_from.get(call, ())]
+        master = p == run.first[call.rank]
+        sources = None if first and master else [number for number, _ in of]
+        found.append((call.number, p, call.rank if master else -1, sources, [number for number, surely in of if surely]))
+    return n, found
+
+
+@once
+def path_of(run, sure, factors, chained):
+    """(length of the longest chain of useful work, the chain if it is asked for) by the logical clocks of docs/definitions/efficiency-factors.md; sure: only by
+    edges that are; factors: (function, factor), a what-if scenario."""
+    n, moved = steps(run)
+    clock, entered, chain, entered_chain = [0] * len(run.calls), [None] * (2 * n), [None] * len(run.calls), [None] * (2 * n)
+    ended = [0] * run.ranks  # clock of a rank's first thread at the end of its last call
+    for number, p, rank, what, surely in moved:
+        if surely is not None:  # it ends
+            its = entered[number] if what is not None else 0
+            for source in (surely if sure else what) if what is not None else ():
+                if chained and entered[source] >= its > entered[number] and entered_chain[source] is not chain[p]:
+                    chain[p] = alike(chain[p])
+                if entered[source] > its:
+                    its, chain[p] = entered[source], entered_chain[source]
+            entered[n + number] = clock[p] = its
+            entered_chain[n + number] = chain[p]
+            if rank >= 0:
+                ended[rank] = its
+            continue
+        work = what.worked
         for function, factor in factors:
-            if function in call.before:
+            if function in what.before:
                 work *= factor
-        entered[call] = clock[p] = clock[p] + work
-        if work > 0:
-            chain[p] = Chain((chain[p], "/".join(call.before), p, work))
-        entered_chain[call] = chain[p]
+        entered[number] = clock[p] = (ended[rank] if rank >= 0 else clock[p]) + work  # a further thread begins with its first call
+        if chained and work > 0:
+            chain[p] = Chain((chain[p], "/".join(what.before), p, work))
+        entered_chain[number] = chain[p]
     for p, calls in enumerate(run.calls):
-        useful[p] += calls[-1].after
         clock[p] += calls[-1].after
     longest = [chain for length, chain in zip(clock, chain) if length == max(clock)]
-    return max(clock), useful, longest[0] if len(longest) == 1 else alike(longest[0])
+    return max(clock), longest[0] if len(longest) == 1 else alike(longest[0])
 
 
 def alike(chain):
@@ -409,20 +435,22 @@ def parts(chain):
 
 
 def factors(run, sure=False):
-    path, useful, _ = critical_path(run, sure)
-    elapsed, most = max(calls[-1].begin for calls in run.masters) - min(calls[0].end for calls in run.masters), max(useful)
-    mean = sum(useful) / len(useful)
+    path, work = critical_path(run, sure)[0], useful(run)
+    elapsed, most = max(calls[-1].begin for calls in run.masters) - min(calls[0].end for calls in run.masters), max(work)
+    mean = sum(work) / len(work)
     return {"critical_path_s": path / 1e9, "elapsed_s": elapsed / 1e9, "load_balance": mean / most, "serialisation_efficiency": most / path,
             "transfer_efficiency": path / elapsed, "parallel_efficiency": mean / elapsed, "communication_efficiency": most / elapsed}
 
 
 def times(run):
     """Inclusive, but for the roots: what was before the first and after the last call is not in the log."""
-    result = table()
+    sums, result = defaultdict(int), table()
     for call in run.all():
-        for path, ns in ((call.path, call.end - call.begin), (call.before, call.worked)):
-            for depth in range(2, len(path) + 1):
-                result["/".join(path[:depth])][call.place] += ns
+        sums[call.path, call.place] += call.end - call.begin
+        sums[call.before, call.place] += call.worked
+    for (path, place), ns in sums.items():
+        for depth in range(2, len(path) + 1):
+            result["/".join(path[:depth])][place] += ns
     return result
 
 
