@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/stats.h"
 #include "base/student.h"
+#include "bench/interference.h"
 
 /* How often each bound may fail, so that both of all quantiles hold at 95 % at once: beside other
  * work the tail of a launch does not go with its body. */
@@ -159,15 +160,30 @@ static void widen(const struct lc_fingerprint *a, const struct lc_fingerprint *b
     pair->verdict = lc_bench_judge(&a->modes, &b->modes, pair);
 }
 
+/* A launch beside other work may be ten thousand times as long as one that had its cores: few of
+ * them do not tell how much that does. */
+static const char *why_not(const struct lc_fingerprint *const *a, size_t n_a,
+                           const struct lc_fingerprint *const *b, size_t n_b) {
+    const char *why = NULL;
+    bool disturbed = false;
+    for (size_t i = 0; i < n_a + n_b && why == NULL; i++) {
+        const struct lc_fingerprint *f = i < n_a ? a[i] : b[i - n_a];
+        why = lc_bench_why_not(a[0], f);
+        disturbed |= lc_interference_prevails(f->about);
+    }
+    if (why == NULL && disturbed && n_a + n_b < 2 + ENOUGH)
+        why = "ranks had to share their cores: three launches on each side tell how much that does";
+    return why;
+}
+
 enum lc_err lc_bench_compare_launches(const struct lc_fingerprint *const *a, size_t n_a,
                                       const struct lc_fingerprint *const *b, size_t n_b,
                                       uint64_t seed, size_t pairs, struct lc_bench_pair *pair) {
     struct launches sides[2];
     *pair = (struct lc_bench_pair){.verdict = LC_BENCH_NOT_COMPARABLE,
                                    .verdict_within = LC_BENCH_NOT_COMPARABLE,
+                                   .why = why_not(a, n_a, b, n_b),
                                    .launches = {n_a, n_b}};
-    for (size_t i = 0; i < n_a + n_b && pair->why == NULL; i++)
-        pair->why = lc_bench_why_not(a[0], i < n_a ? a[i] : b[i - n_a]);
     if (pair->why != NULL)
         return LC_OK;
     if (n_a == 1 && n_b == 1) {

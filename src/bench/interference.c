@@ -9,6 +9,9 @@
 
 /* More than this part of the time is said in words. */
 #define LC_DISTURBED 0.02
+/* A scheduler takes a core away for milliseconds. Where that meets so many repetitions that the
+ * quantiles up to 95 % show it, ranks wait more than they run. */
+#define LC_PREVAILS 0.5
 
 /* Fewer ticks of the kernel do not tell where the time of a CPU went. */
 enum { TICKS_LEAST = 50 };
@@ -222,4 +225,9 @@ enum lc_err lc_interference_add(const struct lc_measured_job *job, const struct 
     free(s.group);
     free(s.alone);
     return err;
+}
+
+bool lc_interference_prevails(const json_t *about) {
+    return json_number_value(json_object_get(json_object_get(about, "interference"),
+                                             "run_delay_share")) > LC_PREVAILS;
 }

@@ -9,4 +9,8 @@
 enum lc_err lc_interference_add(const struct lc_measured_job *job, const struct lc_rank_part *parts,
                                 json_t *about, json_t *warnings);
 
+/* Did a rank of the fingerprint, whose `about` that is, wait for a CPU in more than half of the
+ * time? */
+bool lc_interference_prevails(const json_t *about);
+
 #endif

@@ -253,6 +253,33 @@ static void test_differences(void **state) {
     lc_fingerprint_free(b);
 }
 
+static void wait_for_cores(const struct lc_fingerprint *f, double share) {
+    json_object_set_new(f->about, "interference", json_pack("{s:f}", "run_delay_share", share));
+}
+
+/* One launch in which ranks waited for their cores more than they ran tells nothing of another;
+ * three do. */
+static void test_shared_cores(void **state) {
+    enum { EACH = 3 };
+    struct lc_fingerprint *all[2 * EACH];
+    struct lc_bench_pair pair;
+    (void)state;
+    synthetic_state = first_seed(17);
+    for (int i = 0; i < 2 * EACH; i++)
+        all[i] = make_launch(0.1, i < EACH ? 1 : 1000);
+    const struct lc_fingerprint *const *a = (const struct lc_fingerprint *const *)all;
+    for (int much = 0; much < 2; much++) {
+        wait_for_cores(all[EACH], much ? 0.85 : 0.4);
+        assert_int_equal(lc_bench_compare_launches(a, 1, a + EACH, 1, 1, 1, &pair), LC_OK);
+        assert_int_equal(pair.verdict, much ? LC_BENCH_NOT_COMPARABLE : LC_BENCH_SHIFTED);
+        assert_true(!much || strstr(pair.why, "three launches") != NULL);
+    }
+    assert_int_equal(lc_bench_compare_launches(a, EACH, a + EACH, EACH, 1, 1, &pair), LC_OK);
+    assert_int_equal(pair.verdict, LC_BENCH_SHIFTED);
+    for (int i = 0; i < 2 * EACH; i++)
+        lc_fingerprint_free(all[i]);
+}
+
 /* How many of `times` comparisons of n launches on each side find no difference. */
 static int count_same(size_t n, double spread, double factor, int times) {
     int same = 0;
@@ -332,6 +359,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_launches),     cmocka_unit_test(test_together),
         cmocka_unit_test(test_fine_modes),   cmocka_unit_test(test_not_comparable),
         cmocka_unit_test(test_differences),  cmocka_unit_test(test_few),
-        cmocka_unit_test(test_crossing),     cmocka_unit_test(test_agree_by_luck)};
+        cmocka_unit_test(test_crossing),     cmocka_unit_test(test_agree_by_luck),
+        cmocka_unit_test(test_shared_cores)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
