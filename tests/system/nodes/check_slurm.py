@@ -108,7 +108,7 @@ def check_side_by_side():
 
 
 def check_analyze():
-    """A trace that is analysed in a batch script (cores decide on the ranks), and by tasks that do not find each other."""
+    """A trace that is analysed in a batch script (cores decide on the ranks), by the ranks of a step, and by tasks that do not find each other."""
     done = several_hosts.run(["mpirun.openmpi", "-n", "2", LATECOMER, "run", "--trace", "-o", "traced", "--", OPENMPI, "3", "2"])
     assert done.returncode == 0, done.stderr
     with open("analyze.sh", "w", encoding="ascii") as file:
@@ -117,6 +117,9 @@ def check_analyze():
     with open("analyze.out", encoding="utf-8", errors="replace") as file:
         out = file.read()
     assert "status 0" in out and "on 2 ranks" in out, out
+    os.unlink("traced/analysis.cubex")
+    done = step("pmix", "no-directory", LATECOMER, "analyze", "traced")
+    assert done.returncode == 0 and "on 4 ranks" in done.stdout + done.stderr and os.path.exists("traced/analysis.cubex"), (done.stdout, done.stderr)
     os.unlink("traced/analysis.cubex")
     done = several_hosts.run(["srun", "-Q", "--mpi=none", "-N2", "-n4", LATECOMER, "analyze", "traced"], timeout=patience(60))
     assert done.returncode == 0 and done.stderr.count(ADVICE) == 1 and os.path.exists("traced/analysis.cubex"), done.stderr

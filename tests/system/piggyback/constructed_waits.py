@@ -368,11 +368,11 @@ def patterns(work, program, flavour, transport, only=None):
         if pattern not in (only or PATTERN_NAMES) or bool(work.virtual) == (transport in BY_TRUE_CLOCK.get(pattern, ())):
             continue
         label = f"{pattern} {size} {flavour} {transport}"
-        env = {"LATECOMER_TEST_NODES": 2} if transport == "mixed" else {"LATECOMER_TRANSPORT": transport}
+        env = {"mixed": {"LATECOMER_TEST_NODES": 2}, "hosts": {}}.get(transport, {"LATECOMER_TRANSPORT": transport})
         if work.simulated:  # no clocks chosen in the run: what ranks tell each other for that takes time there, which the log has not
             env["LATECOMER_WHAT_IF"] = "mpi=0"
         log, done, result = run(work, program, size, [pattern], **env, **ENVIRONMENT.get(pattern, {}))
-        skew = result["meta"]["clock_sync"]["error_s"] if transport == "mixed" else 0
+        skew = result["meta"]["clock_sync"]["error_s"] if transport in ("mixed", "hosts") else 0
         useful, elapsed = check_judged(found, label, log, size, program, result, skew, pattern)
         check_naps(found, label, done.out, useful)
         if size == 4 and not (work.simulated and pattern == "transfer"):  # it has a reduction of its own
