@@ -98,6 +98,12 @@ def minima(flavour):
     return Source(f"overhead.minima.{flavour}", "overhead", 7, int(flavour == "openmpi"), 40, rows, (*words, "--runs", "5"), ("--runs", "2"), 18)
 
 
+def loops(flavour):
+    words = ("{python}", "{root}/tests/bench/overhead/overhead.py", "{build}", "--flavour", flavour, "--modes", "no-loops,profile", "--iterations", "50000")
+    rows = tuple(Row(f"near.{operation}.loops", "ns", at_most(5), f"{operation}: to find and count iterations of loops") for operation in ("allreduce", "barrier", "bcast"))
+    return Source(f"overhead.loops_ns.{flavour}", "overhead", 5, 0, 40, rows, (*words, "--runs", "5"))
+
+
 OPENMP = {"parallel": 150, "barrier": 120, "single": 120, "critical": 250, "task_one_producer": 125, "task_all_produce": 75, "taskwait": 200,
           "dependence_chain": 120}
 
@@ -106,6 +112,7 @@ def overhead():
     yield from map(hot_path, FLAVOURS)
     yield from map(over_messages, FLAVOURS)
     yield from map(minima, FLAVOURS)
+    yield from map(loops, FLAVOURS)
     for runtime, ways in (("openmp", {"empty": "an OMPT tool that does nothing", "trace": "a trace, beyond the profile"}), ("native", {"trace": "a trace, beyond the profile"})):
         on = "" if runtime == "openmp" else ", GCC's runtime"
         rows = [Row(name, "ns", at_most(ns) if runtime == "openmp" else None, f"{name}{on}: added by the profile") for name, ns in OPENMP.items()]

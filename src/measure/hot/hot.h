@@ -26,6 +26,9 @@
 #include "measure/samples/sampler.h"
 #include "measure/core/thread.h"
 
+#ifndef LC_NO_LOOPS
+#define LC_NO_LOOPS 0 /* 1: of the benchmark: no loops are found */
+#endif
 #ifndef LC_NO_MINIMA
 #define LC_NO_MINIMA 0 /* 1: of the benchmark: plain statistics, from which no wait is estimated */
 #endif
@@ -48,7 +51,7 @@ static inline void lc_book_gap(struct lc_call *call) {
     e->gap_row[0]->sum += gap;
     e->gap_ticks[0] += gap;
     t->outside_ticks += gap;
-    if (e->gap_loop[0] != NULL && !lc_loop_count(e->gap_loop[0], call))
+    if (!LC_NO_LOOPS && e->gap_loop[0] != NULL && !lc_loop_count(e->gap_loop[0], call))
         e->gap_loop[0] = NULL;
     call->common = e->gap_common[0];
 }

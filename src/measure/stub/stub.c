@@ -224,9 +224,11 @@ static bool core_path(const char *flavour, char *path, size_t bytes) {
     if (dladdr((void *)&stub, &own) == 0 || own.dli_fname == NULL)
         return false;
     const char *slash = strrchr(own.dli_fname, '/');
-    /* For the benchmark of MPI calls: "nop" only forwards, "no-minima" has no shortest calls. */
+    /* For the benchmark of MPI calls: "nop" only forwards, "no-minima" has no shortest calls,
+     * "no-loops" finds none. */
     const char *mode = getenv("LATECOMER_MODE");
-    bool twin = mode != NULL && (strcmp(mode, "nop") == 0 || strcmp(mode, "no-minima") == 0);
+    bool twin = mode != NULL && (strcmp(mode, "nop") == 0 || strcmp(mode, "no-minima") == 0 ||
+                                 strcmp(mode, "no-loops") == 0);
     int n = snprintf(path, bytes, "%.*sliblatecomer-core-%s%s%s.so",
                      slash != NULL ? (int)(slash - own.dli_fname + 1) : 0, own.dli_fname, flavour,
                      twin ? "-" : "", twin ? mode : "");

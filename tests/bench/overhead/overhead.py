@@ -3,12 +3,13 @@
 
 usage: overhead.py BUILD_DIR [--flavour openmpi|mpich] [--runs 11] [--iterations N] [--depth D] [--modes nop,profile,..]
 
-Modes: nop (the wrappers only forward), no-minima (plain statistics per call: no shortest calls, no classes of sizes), profile (no clocks), clocks (the default: profile, logical clocks, measured waits, blame), sampled (that
-and 500 samples per second), clocks-mpi (the same over messages), clocks-mpi-apart (no clocks of collectives reduced together), trace (clocks with --trace). A virtual machine moves its cores about: a line from the other
+Modes: nop (the wrappers only forward), no-minima (plain statistics per call: no shortest calls, no classes of sizes), no-loops (loops are not found), profile (no clocks), clocks (the default: profile,
+logical clocks, measured waits, blame), sampled (that and 500 samples per second), clocks-mpi (the same over messages), clocks-mpi-apart (no clocks of collectives reduced together), trace (clocks with --trace). A virtual machine moves its cores about: a line from the other
 core takes 30 ns at one time and 120 at another. So each slice is measured together with the time that a line takes before and after it,
 and compared with bare slices of the same kind: near cores (a line takes less than twice the shortest time seen), far cores. For each
 operation and mode: difference of the medians, of the lower quartiles in brackets, that median in units of one clock_gettime, and the
-number of slices. With no-minima and profile: by how much of a call (with plain statistics) minima make it longer.
+number of slices. With no-minima and profile: by how much of a call (with plain statistics) minima make it longer; with no-loops and profile: nanoseconds that
+finding loops takes.
 
 --instructions: instead, for each operation and mode, what callgrind counts on the simulated MPI (tests/sim): instructions of the tool's own
 library, and its own calls of MPI, per operation and rank. It is the same on any machine, loaded or not: messages take LATENCY_NS there, and calls no time. With
@@ -31,6 +32,7 @@ from mpirun import mpirun  # noqa: E402
 MODES = {
     "nop": {"LATECOMER_MODE": "nop"},
     "no-minima": {"LATECOMER_CLOCKS": "off", "LATECOMER_MODE": "no-minima"},
+    "no-loops": {"LATECOMER_CLOCKS": "off", "LATECOMER_MODE": "no-loops"},
     "profile": {"LATECOMER_CLOCKS": "off"},
     "clocks": {},
     "sampled": {"LATECOMER_SAMPLE": "500"},
@@ -102,9 +104,11 @@ def print_table(slices, modes, clock, kind):
             line += ("too few slices" if added is None else
                      f"{added:.1f} ({values[len(values) // 4] - low:.1f}) {added / clock:.2f} {len(values)}").rjust(40)
         print(line)
-        plain, whole = (figures.get(f"{kind}.{name}.{mode}", (None,))[0] for mode in ("no-minima", "profile"))
+        plain, without, whole = (figures.get(f"{kind}.{name}.{mode}", (None,))[0] for mode in ("no-minima", "no-loops", "profile"))
         if plain is not None and whole is not None:
             figures[f"{kind}.{name}.minima"] = 100 * (whole - plain) / (middle + plain), "%"
+        if without is not None and whole is not None:
+            figures[f"{kind}.{name}.loops"] = whole - without, "ns"
     for name, (value, unit) in figures.items():
         figure(name, value, unit)
 
