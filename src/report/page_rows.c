@@ -157,7 +157,8 @@ static void count_highs(const struct packer *p, uint32_t per_high[HIGHS]) {
  * is among these, with the same low bits. Unknown locations come first, and are left out. */
 static void find_quantiles(const struct packer *p, int16_t *quantiles) {
     uint32_t per_high[HIGHS], per_low[LC_PAGE_QUANTILES][LOWS];
-    uint8_t slot[HIGHS] = {0}, is_near[HIGHS] = {0}; /* by high bits: in per_low; is a quantile there? */
+    /* By high bits: where it is in per_low; is a quantile there? */
+    uint8_t slot[HIGHS] = {0}, is_near[HIGHS] = {0};
     size_t unknown = 0, wanted[LC_PAGE_QUANTILES], before[LC_PAGE_QUANTILES] = {0};
     size_t highs[LC_PAGE_QUANTILES] = {0};
     uint8_t n_slots = 0;
