@@ -8,8 +8,8 @@
 # A limit ends tests that hang; it judges nothing. COST is given to tests of more than 20 s, in seconds: they begin first.
 # PROCESSORS counts halves of cores: the gate runs twice as many tests at a time as there are cores, since most of a `real` test is launchers and
 # sleep; an `exact` one keeps a core busy.
-# Ranks of `real` tests sleep while they wait (idle/sleep_when_idle.c), not under sanitizers, which are preloaded themselves, and not where
-# lc_polling_mpi(TEST ..) says so.
+# Ranks of `real` tests sleep while they wait (idle/sleep_when_idle.c), but not where lc_polling_mpi(TEST ..) says so; under sanitizers, whose library
+# must be the first, where a test preloads both (lc_sanitizer_preloads).
 set(LC_IDLE_DIR ${CMAKE_CURRENT_BINARY_DIR}/idle)
 set(LC_PATIENCE 3 CACHE STRING "limits of time in tests are multiplied by this")
 
@@ -47,6 +47,13 @@ function(lc_tests)
     set_tests_properties(${names} PROPERTIES ${key} "${value}")
     set(key)
   endforeach()
+endfunction()
+
+# Words for LD_PRELOAD of ranks: in NAME_polling the run-time library of the sanitizer of this build (libasan.so or so), in NAME with ranks that sleep behind it.
+function(lc_sanitizer_preloads name library)
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${library} OUTPUT_VARIABLE path OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(${name}_polling ${path} PARENT_SCOPE)
+  set(${name} ${path}:${LC_IDLE_DIR}/sleep_when_idle.so PARENT_SCOPE)
 endfunction()
 
 function(lc_polling_mpi)

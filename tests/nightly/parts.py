@@ -196,7 +196,7 @@ PARTS = {
     "real": Part((("release", "all"),), real, loaded=True),
     "mutations": Part((), mutations),
     "fuzz": Part((("asan", "fuzz_cubex", "fuzz_records", "fuzz_left"),), fuzz),
-    "sanitizers": Part((("release", "latecomer-cli"), ("asan", "all"), ("tsan", "all")), sanitizers),
+    "sanitizers": Part((("release", "latecomer-cli"), *((preset, "sanitizer-tests-nightly") for preset in ("asan", "tsan"))), sanitizers),
     "long": Part((("release", "all"),), long),
     "claims": Part((("release", "all"),), claims),
     "pairs": Part((("release", "latecomer-cli", *(f"bench-effects-{flavour}" for flavour in BOTH)),), pairs),

@@ -1,6 +1,7 @@
 """Programs full of corner cases (wildcard receives, cancelled and freed requests, Mprobe, persistent requests, threads, random programs) must give the same
 answer with clocks over either transport, and their messages must find their entries: usage both_transports.py [--sanitizer LIBRARY] [--queue EVENTS] [--runs N]
-[--all-matched] LATECOMER FLAVOUR DIRECTORY NAME[:ARGUMENT..].. (LIBRARY: run-time library of the sanitizer that the tool was built with; its reports are faults;
+[--all-matched] LATECOMER FLAVOUR DIRECTORY NAME[:ARGUMENT..].. (LIBRARY: run-time library of the sanitizer that the tool was built with, and after a colon what
+is preloaded without it, too; its reports are faults;
 EVENTS: as many may wait where clocks lag; N: each so often; --all-matched: no message may be left without its entry)"""
 import argparse
 import os
@@ -52,7 +53,8 @@ def check(work, command, ranks, args):
     before, options = sanitized(work, args.sanitizer)
     if args.queue:
         options["LATECOMER_TEST_BACKLOG"] = args.queue
-    bare = work.run(work.launcher(ranks) + command)
+    others = args.sanitizer.partition(":")[2]
+    bare = work.run(work.launcher(ranks) + (["env", f"LD_PRELOAD={others}"] if others else []) + command)
     found = []
     modes = [mode for mode in MODES.items() if not args.queue or mode[0] != "shm"]  # where no clock lags nothing waits
     for name, env in modes * args.runs:
