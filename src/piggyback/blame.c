@@ -13,9 +13,15 @@ static void add_to(struct lc_blame_row *is, const struct lc_blame_row *row, bool
     is->traced_squares = squares_of_both(is->traced_squares, row->traced_squares, merge);
     is->ticks += row->ticks;
     is->error += row->error;
+    is->missed += row->missed;
     is->indirect += row->indirect;
     is->indirect_error += row->indirect_error;
     is->traced += row->traced;
+}
+
+static bool is_same(const struct lc_blame_row *a, const struct lc_blame_row *b) {
+    return a->wait_key == b->wait_key && a->late_rank == b->late_rank &&
+           a->late_node == b->late_node && a->late_thread == b->late_thread;
 }
 
 /* The row that is this one, or NULL; smallest: the index of the row with fewest ticks then. */
@@ -28,8 +34,7 @@ static struct lc_blame_row *find(struct lc_blame *blame, const struct lc_blame_r
     *smallest = 0;
     for (uint32_t i = 0; i < blame->n; i++) {
         struct lc_blame_row *is = &blame->rows[i];
-        if (is->wait_key == row->wait_key && is->late_rank == row->late_rank &&
-            is->late_node == row->late_node && is->late_thread == row->late_thread) {
+        if (is_same(is, row)) {
             **hash = (uint16_t)(i + 1);
             return is;
         }
@@ -49,15 +54,19 @@ static void add(struct lc_blame *blame, const struct lc_blame_row *row, bool mer
     }
     if (row->ticks == 0)
         return;
-    uint64_t inherited = 0, traced = 0, indirect = 0;
+    uint64_t inherited = 0, traced = 0, indirect = 0, gone = blame->gone;
     if (blame->n < LC_BLAME_ROWS) {
         smallest = blame->n++;
     } else {
-        inherited = blame->rows[smallest].ticks;
-        traced = blame->rows[smallest].traced;
-        indirect = blame->rows[smallest].indirect;
+        const struct lc_blame_row *goes = &blame->rows[smallest];
+        inherited = goes->ticks;
+        traced = goes->traced;
+        indirect = goes->indirect;
+        if (goes->ticks + goes->missed > gone)
+            blame->gone = goes->ticks + goes->missed;
     }
     blame->rows[smallest] = *row;
+    blame->rows[smallest].missed += gone > inherited ? gone - inherited : 0;
     blame->rows[smallest].ticks += inherited;
     blame->rows[smallest].error += inherited;
     blame->rows[smallest].traced += traced;
@@ -93,9 +102,22 @@ bool lc_blame_take(struct lc_blame *blame, uint64_t wait_key, uint32_t late_rank
     return true;
 }
 
+static bool has(const struct lc_blame *blame, const struct lc_blame_row *row) {
+    for (uint32_t i = 0; i < blame->n && i < LC_BLAME_ROWS; i++)
+        if (is_same(&blame->rows[i], row))
+            return true;
+    return false;
+}
+
 void lc_blame_merge(struct lc_blame *into, const struct lc_blame *from) {
+    uint64_t gone = into->gone + from->gone;
+    for (uint32_t i = 0; i < into->n && from->gone > 0; i++)
+        if (!has(from, &into->rows[i]))
+            into->rows[i].missed += from->gone;
     for (uint32_t i = 0; i < from->n && i < LC_BLAME_ROWS; i++)
         add(into, &from->rows[i], true);
+    if (into->gone < gone)
+        into->gone = gone;
 }
 
 static int by_ticks(const void *a, const void *b) {

@@ -2,7 +2,8 @@
  * the late one) by the space-saving algorithm (Metwally 2005): a new row takes the place of the
  * smallest and inherits its ticks as error.
  *
- * Invariant: the ticks of all rows = all waiting that was added; ticks - error of a row is certain.
+ * Invariant: the ticks of all rows = all waiting that was added; of a row, ticks - error is certain
+ * and ticks + missed is the most that it can have had.
  * One table per process; the caller holds a lock where there are several threads. */
 #ifndef LC_PIGGYBACK_BLAME_H
 #define LC_PIGGYBACK_BLAME_H
@@ -21,8 +22,9 @@ struct lc_blame_row {
     uint32_t rank,
         node; /* one who waited, and its node for the waiting call path (merged tables) */
     uint64_t ticks;
-    uint64_t error;          /* at most this much of ticks belongs to rows that had to go */
-    uint64_t indirect;       /* of ticks, in tables of costs (past.h) */
+    uint64_t error;    /* at most this much of ticks belongs to rows that had to go */
+    uint64_t missed;   /* at most this much more was in tables that had no place for the row */
+    uint64_t indirect; /* of ticks, in tables of costs (past.h) */
     uint64_t indirect_error; /* of error, what was indirect */
     uint64_t traced; /* of ticks: booked as costs already, of those to whom they were traced back */
     /* Sum of the squares of what was added to the row itself; of several processes, as if they had
@@ -33,6 +35,7 @@ struct lc_blame_row {
 struct lc_blame {
     struct lc_blame_row rows[LC_BLAME_ROWS];
     uint32_t n;
+    uint64_t gone;                /* a row that is not here has had this much at most */
     uint16_t hash[LC_BLAME_HASH]; /* index + 1 of a row that may be it */
 };
 
@@ -78,7 +81,8 @@ static inline void lc_blame_add_own(struct lc_blame *blame, uint32_t rank, uint3
     }
 }
 
-/* Adds all rows of another process' table. */
+/* Adds all rows of another process' table, and says of rows that one of the two does not have what
+ * it may have had of them. */
 void lc_blame_merge(struct lc_blame *into, const struct lc_blame *from);
 /* Rows in descending order of what is certain (the table can then no longer be added to). */
 void lc_blame_sort(struct lc_blame *blame);

@@ -175,8 +175,9 @@ static void book_blame(const struct lc_blame_row *top, int n) {
         if (top[i].rank == lc_clk.rank) {
             lc_clk_book_node(top[i].node, top[i].ticks - top[i].error, LC_STATE_WAIT_BLAME,
                              (uint64_t)i, 0);
-            if (top[i].error > 0)
-                lc_clk_book_node(top[i].node, top[i].error, LC_STATE_WAIT_MORE, (uint64_t)i, 0);
+            if (top[i].error + top[i].missed > 0)
+                lc_clk_book_node(top[i].node, top[i].error + top[i].missed, LC_STATE_WAIT_MORE,
+                                 (uint64_t)i, 0);
         }
         if (top[i].late_rank != lc_clk.rank)
             continue;
@@ -213,6 +214,7 @@ static void lc_clk_merge_blame(struct lc_strbuf *facts) {
         lc_blame_add(keyed, &row);
     }
     if (all_ok && keyed != NULL && other != NULL) {
+        keyed->gone = b->gone;
         add_up(keyed, other);
         int n = share_top(keyed, top);
         book_blame(top, n);

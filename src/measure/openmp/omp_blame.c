@@ -58,7 +58,7 @@ void lc_omp_blame_close(void) {
     lc_blame_merge(&lc_clk.blame, &table.rows);
     lc_clk.waited_ticks += table.ticks;
     lc_clk_unlock();
-    table.rows.n = 0;
+    table.rows = (struct lc_blame){.n = 0};
     table.ticks = 0;
     lc_omp_unlock(&table.lock);
 }

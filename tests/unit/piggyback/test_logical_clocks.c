@@ -390,6 +390,29 @@ static void blame_taken_back(void **state) {
     free(t);
 }
 
+/* A row that one table had no place for and another has: together it may have had more. */
+static void blame_missed(void **state) {
+    (void)state;
+    for (int into = 0; into < 2; into++) {
+        struct lc_blame *t = calloc(2, sizeof *t);
+        lc_blame_add_own(&t[0], 0, 1, 5, 7, 20);
+        for (uint32_t i = 0; i < LC_BLAME_ROWS; i++) /* the last one takes the place of the first */
+            lc_blame_add_own(&t[0], 0, 100 + i, 5, 7, i == 0 ? 90 : 30);
+        assert_int_equal(t[0].gone, 20);
+        lc_blame_add_own(&t[1], 0, 1, 5, 7, 1000);
+        lc_blame_add_own(&t[1], 0, 100, 5, 7, 5000);
+        lc_blame_merge(&t[into], &t[1 - into]);
+        lc_blame_sort(&t[into]);
+        const struct lc_blame_row *both = &t[into].rows[0], *one = &t[into].rows[1];
+        assert_int_equal(both->ticks - both->error, 5090);
+        assert_int_equal(both->ticks + both->missed, 5090);
+        assert_int_equal(one->ticks - one->error, 1000);
+        assert_true(one->ticks + one->missed >= 1020);
+        assert_true(t[into].gone >= 30);
+        free(t);
+    }
+}
+
 /* Squares of waits add up in one process; those of two processes as if each had waited for the same
  * work as the other. */
 static void blame_squares(void **state) {
@@ -572,6 +595,7 @@ int main(void) {
                                        cmocka_unit_test(late_edge),
                                        cmocka_unit_test(blame),
                                        cmocka_unit_test(blame_taken_back),
+                                       cmocka_unit_test(blame_missed),
                                        cmocka_unit_test(blame_squares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
