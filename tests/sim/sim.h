@@ -56,6 +56,7 @@ struct sim_fault {
     int rank;
     uint64_t at,
         seen;      /* its at-th MPI call, turn of its parent, or call of the system by the tool */
+    bool moment;   /* SIM_KILL: at that time, whatever it does */
     int64_t value; /* SIM_ERROR: the class; SIM_STEP, SIM_STALL: ns */
     char name[16]; /* SIM_SYSTEM: of the call that fails */
 };
@@ -71,7 +72,7 @@ struct sim_model {
     uint64_t latency_ns, node_latency_ns; /* within a node, between nodes */
     uint64_t jitter_ns;                   /* added to a message's, at most */
     uint64_t call_ns;                     /* of an MPI call, at most */
-    uint64_t ns_per_kib;
+    uint64_t ns_per_kib, node_ns_per_kib; /* within a node, between nodes */
     uint64_t eager_bytes;
     uint64_t
         buffer_bytes; /* of messages of a rank that nobody has received yet: more have to wait */
@@ -86,7 +87,7 @@ struct sim_model {
     struct sim_fault faults[SIM_MOST_FAULTS];
 };
 
-enum sim_event_kind { SIM_ARRIVAL, SIM_COMPLETION };
+enum sim_event_kind { SIM_ARRIVAL, SIM_COMPLETION, SIM_DEATH };
 
 struct sim_event {
     uint64_t at, lot, number;
@@ -148,6 +149,8 @@ extern struct sim_segment *sim; /* NULL: this process is not of a simulation */
 /* ---- launcher ---- */
 void sim_segment_make(int fd, const struct sim_model *model); /* ends the process on failure */
 void sim_start(void);                                         /* the first task gets the turn */
+void sim_kill(const struct sim_fault *fault,
+              uint64_t at);   /* the process of the rank that calls MPI */
 void sim_release(int status); /* the simulation is over: who is left goes on in real time */
 void sim_reap(pid_t pid);     /* this process has ended: its tasks are gone, its turn goes on */
 

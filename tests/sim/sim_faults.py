@@ -1,8 +1,8 @@
 """What the tool makes of runs in which something fails, place by place: sim_faults.py LATECOMER SIM-MPIRUN SIM-RANDOM FIRST LAST STEP
 
-Place i is a rank and a number: of an MPI call (the program's or the tool's own) at which the rank is killed, aborts, gets an error, or its clock jumps; of a
-call of the system by the tool that fails; or of a turn of the program's parent that comes late. Nothing hangs; the run ends as it does bare; the result holds all
-calls that the program says it has made before a rank failed; where the tool's memory or the clock fails, the program goes on and makes the calls that it makes
+Place i is a rank and a number: of an MPI call (the program's or the tool's own) at which the rank is killed (or a moment, whatever it does then), aborts,
+gets an error, or its clock jumps; of a call of the system by the tool that fails; or of a turn of the program's parent that comes late. Nothing hangs; the
+run ends as it does bare; the result holds all calls that the program says it has made before a rank failed; where the tool's memory or the clock fails, the program goes on and makes the calls that it makes
 bare. At every fourth turn of the kinds a trace is written, too, and what there is of it is analysed, or one line says why not. Every STEP-th place is tried."""
 import json
 import os
@@ -28,6 +28,8 @@ def place(i):
     """Kind, option and value of a fault."""
     turn, kind = i // len(KINDS), KINDS[i % len(KINDS)]
     number, rank = 1 + i * 7 % 150, turn % RANKS
+    if kind == "kill" and turn % 3 == 2:  # some time after MPI_Init, or in it
+        number = f"@{1_000_000 + 397_000 * turn}"
     rest = {"error": f":{CLASSES[turn % len(CLASSES)]}", "step": f":{(-1) ** turn * 10 ** (3 + turn % 6)}", "stall": f":{10 ** (6 + turn % 4)}",
             "system": f":{SYSTEM[turn % 4]}"}.get(kind, "")
     if kind in ("system", "stall"):

@@ -1,8 +1,8 @@
 /* sim-mpirun: starts the ranks of a simulation, watches over their turns, ends with their status.
  *
  * sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] [--node-latency NS] [--jitter NS]
- *            [--call NS] [--ns-per-kib NS] [--eager BYTES] [--random] [--watchdog S]
- *            [--tell FILE] [--buffer BYTES] [--lazy] [--strict]
+ *            [--call NS] [--ns-per-kib NS] [--node-ns-per-kib NS] [--eager BYTES] [--random]
+ *            [--watchdog S] [--tell FILE] [--buffer BYTES] [--lazy] [--strict]
  *            [--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB]
  *            [--wobble PPB] [--tool-cost READ:LOCK] [--kill RANK:N] [--abort RANK:N]
  *            [--error RANK:N:CLASS] [--step RANK:N:NS] [--stall RANK:N:NS]
@@ -16,10 +16,10 @@
  * that as bad as the standard allows. --offset, --drift: how far the clocks of nodes are apart at
  * most; --wobble: by how much their drift changes. --tool-cost: ns that each stamp and each lock
  * costs the tool (0:0). --kill, --abort, --error, --step: at its N-th MPI call the rank is killed,
- * calls MPI_Abort, gets an error, or its clock jumps. --stall: the
- * parent of its program does not get its N-th turn before so much time has passed. --system: there
- * the tool's N-th call of a function of the system (mmap, memfd_create, ftruncate, write) fails.
- * --watchdog: after how many real seconds in which nothing happens it ends the run (30). */
+ * calls MPI_Abort, gets an error, or its clock jumps; --kill RANK:@NS: it is killed so long after
+ * the start, whatever it does. --stall: the parent of its program does not get its N-th turn before
+ * so much time has passed. --system: there the tool's N-th call of a function of the system (mmap,
+ * memfd_create, ftruncate, write) fails. --watchdog: after how many real seconds in which nothing happens it ends the run (30). */
 #include "sim.h"
 
 #include <errno.h>
@@ -51,15 +51,16 @@ static struct rank {
 } ranks[SIM_MOST_RANKS];
 
 static _Noreturn void usage(void) {
-    fprintf(stderr, "usage: sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] "
-                    "[--node-latency NS] [--jitter NS] [--call NS] [--ns-per-kib NS] "
-                    "[--eager BYTES] [--random] [--watchdog S] [--tell FILE] [--buffer BYTES] "
-                    "[--lazy] [--strict] "
-                    "[--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB] "
-                    "[--wobble PPB] [--tool-cost READ:LOCK] [--kill RANK:N] [--abort RANK:N] "
-                    "[--error RANK:N:CLASS] "
-                    "[--step RANK:N:NS] [--stall RANK:N:NS] [--system RANK:N:NAME] "
-                    "PROGRAM [ARGUMENT..]\n");
+    fprintf(stderr,
+            "usage: sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] "
+            "[--node-latency NS] [--jitter NS] [--call NS] [--ns-per-kib NS] "
+            "[--node-ns-per-kib NS] [--eager BYTES] [--random] [--watchdog S] "
+            "[--tell FILE] [--buffer BYTES] [--lazy] [--strict] "
+            "[--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB] "
+            "[--wobble PPB] [--tool-cost READ:LOCK] [--kill RANK:N|RANK:@NS] [--abort RANK:N] "
+            "[--error RANK:N:CLASS] "
+            "[--step RANK:N:NS] [--stall RANK:N:NS] [--system RANK:N:NAME] "
+            "PROGRAM [ARGUMENT..]\n");
     exit(2);
 }
 
@@ -87,6 +88,7 @@ static void draw_model(struct sim_model *model) {
     model->shape = (enum sim_shape)DRAW(SIM_SHAPES);
     model->strict = DRAW(4) == 0;
     model->buffer_bytes = (uint64_t[]){UINT64_MAX, 65536, 4096, 100}[DRAW(4)];
+    model->node_ns_per_kib = model->ns_per_kib + DRAW(4000);
 }
 
 static enum sim_shape shape_named(const char *name) {
@@ -109,7 +111,9 @@ static void add_fault(struct sim_model *model, int kind, const char *text) {
     struct sim_fault *f = &model->faults[model->n_faults];
     unsigned long long at;
     char rest[16] = "";
-    int words = sscanf(text, "%d:%llu:%15s", &f->rank, &at, rest);
+    f->moment = kind == SIM_KILL && strchr(text, '@') != NULL;
+    int words = f->moment ? sscanf(text, "%d:@%llu", &f->rank, &at)
+                          : sscanf(text, "%d:%llu:%15s", &f->rank, &at, rest);
     if (model->n_faults == SIM_MOST_FAULTS || words != (kind < SIM_ERROR ? 2 : 3))
         usage();
     f->kind = kind;
@@ -129,6 +133,7 @@ static char **options(int argc, char **argv, struct sim_model *model) {
         JITTER,
         CALL,
         PER_KIB,
+        NODE_PER_KIB,
         EAGER,
         RANDOM,
         WATCHDOG,
@@ -149,33 +154,21 @@ static char **options(int argc, char **argv, struct sim_model *model) {
         STALL,
         SYSTEM
     };
-    static const struct option known[] = {{"seed", 1, NULL, SEED},
-                                          {"nodes", 1, NULL, NODES},
-                                          {"latency", 1, NULL, LATENCY},
-                                          {"node-latency", 1, NULL, NODE_LATENCY},
-                                          {"jitter", 1, NULL, JITTER},
-                                          {"call", 1, NULL, CALL},
-                                          {"ns-per-kib", 1, NULL, PER_KIB},
-                                          {"eager", 1, NULL, EAGER},
-                                          {"random", 0, NULL, RANDOM},
-                                          {"watchdog", 1, NULL, WATCHDOG},
-                                          {"tell", 1, NULL, TELL},
-                                          {"buffer", 1, NULL, BUFFER},
-                                          {"lazy", 0, NULL, LAZY},
-                                          {"strict", 0, NULL, STRICT},
-                                          {"shape", 1, NULL, SHAPE},
-                                          {"worst", 0, NULL, WORST},
-                                          {"offset", 1, NULL, OFFSET},
-                                          {"drift", 1, NULL, DRIFT},
-                                          {"wobble", 1, NULL, WOBBLE},
-                                          {"tool-cost", 1, NULL, TOOL_COST},
-                                          {"kill", 1, NULL, KILL},
-                                          {"abort", 1, NULL, ABORT},
-                                          {"error", 1, NULL, ERROR},
-                                          {"step", 1, NULL, STEP},
-                                          {"stall", 1, NULL, STALL},
-                                          {"system", 1, NULL, SYSTEM},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"seed", 1, NULL, SEED},           {"nodes", 1, NULL, NODES},
+        {"latency", 1, NULL, LATENCY},     {"node-latency", 1, NULL, NODE_LATENCY},
+        {"jitter", 1, NULL, JITTER},       {"call", 1, NULL, CALL},
+        {"ns-per-kib", 1, NULL, PER_KIB},  {"node-ns-per-kib", 1, NULL, NODE_PER_KIB},
+        {"eager", 1, NULL, EAGER},         {"random", 0, NULL, RANDOM},
+        {"watchdog", 1, NULL, WATCHDOG},   {"tell", 1, NULL, TELL},
+        {"buffer", 1, NULL, BUFFER},       {"lazy", 0, NULL, LAZY},
+        {"strict", 0, NULL, STRICT},       {"shape", 1, NULL, SHAPE},
+        {"worst", 0, NULL, WORST},         {"offset", 1, NULL, OFFSET},
+        {"drift", 1, NULL, DRIFT},         {"wobble", 1, NULL, WOBBLE},
+        {"tool-cost", 1, NULL, TOOL_COST}, {"kill", 1, NULL, KILL},
+        {"abort", 1, NULL, ABORT},         {"error", 1, NULL, ERROR},
+        {"step", 1, NULL, STEP},           {"stall", 1, NULL, STALL},
+        {"system", 1, NULL, SYSTEM},       {NULL, 0, NULL, 0}};
     *model = (struct sim_model){.ranks = 1,
                                 .nodes = 1,
                                 .latency_ns = VT_LATENCY_NS,
@@ -211,6 +204,9 @@ static char **options(int argc, char **argv, struct sim_model *model) {
                 break;
             case PER_KIB:
                 model->ns_per_kib = number(optarg);
+                break;
+            case NODE_PER_KIB:
+                model->node_ns_per_kib = number(optarg);
                 break;
             case EAGER:
                 model->eager_bytes = number(optarg);
@@ -477,6 +473,10 @@ int main(int argc, char **argv) {
         sim_fail("no pipe: %s", strerror(errno));
     for (int r = 0; r < model.ranks; r++)
         start(r, command, all_there);
+    for (int i = 0; i < model.n_faults; i++)
+        if (model.faults[i].moment)
+            sim_event_add(VT_BEFORE_INIT_NS + model.faults[i].at, 0, SIM_DEATH,
+                          &sim->model.faults[i]);
     sim_start();
     close(all_there[0]);
     close(all_there[1]);

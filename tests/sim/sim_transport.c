@@ -15,6 +15,10 @@ static uint64_t latency(int from, int to) {
     return node_of(from) == node_of(to) ? sim->model.latency_ns : sim->model.node_latency_ns;
 }
 
+static uint64_t ns_per_kib(int from, int to) {
+    return node_of(from) == node_of(to) ? sim->model.ns_per_kib : sim->model.node_ns_per_kib;
+}
+
 static void complete_at(struct sim_request *request, uint64_t at) {
     request->complete_at = at;
     sim_event_add(at, (uint64_t)request->rank, SIM_COMPLETION, request);
@@ -104,6 +108,10 @@ void sim_event_run(const struct sim_event *event) {
         arrive(event->what);
         return;
     }
+    if (event->kind == SIM_DEATH) {
+        sim_kill(event->what, event->at);
+        return;
+    }
     struct sim_request *request = event->what;
     int holder = request->kind == SIM_MEETING ? holder_of(request->meeting) : -1;
     if (holder >= 0 && holder != request->rank) {
@@ -140,7 +148,7 @@ struct sim_request *sim_send(struct sim_envelope to, const void *data, size_t by
     sim->n_bytes += bytes;
     if (bytes > 0)
         memcpy(m->data, data, bytes);
-    m->arrives_at = now + latency(m->from, m->to) + bytes * sim->model.ns_per_kib / 1024 +
+    m->arrives_at = now + latency(m->from, m->to) + bytes * ns_per_kib(m->from, m->to) / 1024 +
                     sim_draw(sim->model.jitter_ns + 1);
     last = &sim->last_arrival[m->from][m->to];
     if (m->arrives_at < *last)

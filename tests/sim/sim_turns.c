@@ -443,6 +443,16 @@ static void process_ends(pid_t pid, uint64_t at) {
     }
 }
 
+void sim_kill(const struct sim_fault *fault, uint64_t at) {
+    for (struct sim_task *t = sim_task_of(fault->rank); t != NULL; t = sim_task_after(t))
+        if (t->calls_mpi) {
+            pid_t pid = t->pid;
+            syscall(SYS_kill, pid, SIGKILL); /* if it is this process, the launcher goes on */
+            process_ends(pid, at);
+            return;
+        }
+}
+
 void sim_gone(pid_t pid) {
     process_ends(pid, self->clock);
 }
@@ -484,7 +494,7 @@ void sim_poll(void) {
 static int fault_now(void) {
     for (int i = 0; i < sim->model.n_faults; i++) {
         struct sim_fault *f = &sim->model.faults[i];
-        if (f->rank != self->rank || f->kind >= SIM_STALL || ++f->seen != f->at)
+        if (f->rank != self->rank || f->kind >= SIM_STALL || f->moment || ++f->seen != f->at)
             continue;
         if (f->kind == SIM_KILL)
             syscall(SYS_kill, getpid(), SIGKILL);
