@@ -1,6 +1,6 @@
 """Real applications under the tool: the same results, a valid profile with call paths, and what it costs.
 
-apps.py LATECOMER NAME [--runs N] [--length N] [--keep DIR]   NAME: one of inputs.APPS. Exit 77: the program is not installed.
+apps.py LATECOMER NAME [--runs N] [--length N] [--threads N] [--keep DIR]   NAME: one of inputs.APPS. Exit 77: the program is not installed.
 Bare and measured runs take turns. Dilation: median over the pairs of the life of the program's processes, measured / bare. Start and end of
 the tool, stated apart: what `latecomer run` lives longer than the program that it measures.
 
@@ -31,7 +31,8 @@ class Wrong(Exception):
 
 
 def launch(flavour, command, where):
-    line = [*mpirun(flavour, 2), "bash", "-c", TIMED, "timed", *command]
+    spread = ["--bind-to", "none"] if inputs.THREADS > 1 else []  # else Open MPI puts all threads of a rank on one core
+    line = [*mpirun(flavour, 2, *spread), "bash", "-c", TIMED, "timed", *command]
     done = subprocess.run(line, cwd=where, text=True, capture_output=True, timeout=patience(600), check=False)
     if done.returncode != 0:
         raise Wrong(f"{' '.join(line)}: exit {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
@@ -60,6 +61,18 @@ def results(output, pattern, file, where):
     if not found:
         raise Wrong(f"no result like {pattern} in the output:\n{output[-2000:]}")
     return found
+
+
+def check_threads(result):
+    """Every thread that was asked for is measured, on the runtime that the program brought."""
+    meta, factors = result["meta"], result["pop"]
+    seen = max(sum(location["rank"] == rank for location in result["locations"]) for rank in range(2))
+    if not meta["openmp"] or "openmp_runtime" not in meta or seen < inputs.THREADS:
+        raise Wrong(f"{seen} threads of {inputs.THREADS} on {meta.get('openmp_runtime', 'no runtime')}")
+    if meta.get("openmp_unknown_calls"):
+        raise Wrong(f"calls of the runtime that are not measured: {meta['openmp_unknown_calls']}")
+    said = "; ".join(finding["text"] for finding in result["findings"][:2]) or "no findings"
+    return f"{seen} threads on {meta['openmp_runtime']}, parallel efficiency {factors['parallel_efficiency']:.3f}: {said}"
 
 
 def check_profile(latecomer, out):
@@ -188,9 +201,13 @@ def main():
     parser.add_argument("name", choices=sorted(inputs.APPS))
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--length", type=int, default=1, help="how many times as many steps")
+    parser.add_argument("--threads", type=int, default=1, help="of OpenMP in each rank")
     parser.add_argument("--keep", metavar="DIR", help="keep the last result in DIR/NAME")
     parser.add_argument("--times", metavar="STOPWATCH", help="useful time and account; STOPWATCH: lib/apps-stopwatch.so")
     args = parser.parse_args()
+    inputs.THREADS = args.threads
+    if args.threads > 1:
+        os.environ.update(OMP_NUM_THREADS=str(args.threads), OMP_WAIT_POLICY="passive")
     version = installed(args.name)
     if not version:
         print(f"skipped: package {inputs.APPS[args.name][1]} is not installed")
@@ -204,7 +221,11 @@ def main():
             for _ in range(args.runs):
                 app.pair()
             result = check_profile(app.latecomer, app.out)
-            check_loops(result, args.name, args.length)
+            if args.threads > 1:
+                print(f"{args.name}: {check_threads(result)}")
+                figure("dilation", min(app.measured) / min(app.bare), "times")
+            else:
+                check_loops(result, args.name, args.length)
             if args.keep is not None:
                 shutil.copytree(app.out, os.path.join(args.keep, args.name), dirs_exist_ok=True)
         except Wrong as wrong:

@@ -8,7 +8,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from patience import patience  # noqa: E402
 
-LENGTH = 1  # apps.py --length: how many times as many steps
+LENGTH = 1   # apps.py --length: how many times as many steps
+THREADS = 1  # apps.py --threads: of OpenMP in each rank
 
 WATER = """ O 0.0  0.000000 -0.065587
  H 0.0 -0.757136  0.520545
@@ -185,7 +186,7 @@ constraints = h-bonds
 """)
     prepare(where, "gmx", "solvate", "-cs", "spc216.gro", "-box", "2.5", "2.5", "2.5", "-o", "conf.gro", "-p", "topol.top")
     prepare(where, "gmx", "grompp", "-f", "grompp.mdp", "-maxwarn", "3")
-    return ["gmx_mpi", "mdrun", "-s", "topol.tpr", "-ntomp", "1", "-reprod", "-g", "md.log"]
+    return ["gmx_mpi", "mdrun", "-s", "topol.tpr", "-ntomp", str(THREADS), "-reprod", "-g", "md.log"]
 
 
 FOAM = "FoamFile { version 2.0; format ascii; class %s; object %s; }\n"

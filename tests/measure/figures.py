@@ -181,6 +181,10 @@ def overhead():
         yield Source(f"apps.times.{app}", "overhead", 3, 0, 120,
                      (Row("useful", "%", between(-3, 3), f"{app}: useful time against that of the bare run"),
                       Row("told", "%", between(-10, 10), f"{app}: the dilation that the tool tells against the measured one")))
+    for app in ("cp2k", "gromacs"):
+        yield Source(f"overhead.app_threads.{app}", "overhead", 1, 0, 120,
+                     (Row("dilation", "times", None, f"{app}, 2 ranks x 2 threads: shortest measured run against the shortest bare one"),),
+                     ("{python}", "{root}/tests/apps/apps.py", "{build}/bin/latecomer", app, "--threads", "2", "--runs", "7"))
 
 
 def speed():
