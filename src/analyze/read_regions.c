@@ -105,12 +105,14 @@ static uint32_t count_inside(const struct lc_reader *reader, uint32_t base, cons
     return sampled < n ? sampled : 0;
 }
 
-/* The node of a context in the time of `base`. */
+/* The node of a context in the time of `base`. What is inside of an OpenMP construct belongs to it,
+ * as in profiles: the function that the compiler made of it is not shown. */
 static uint32_t node_of(struct lc_reader *reader, uint32_t base, uint32_t context) {
     const struct lc_def_context *contexts = reader->defs->contexts;
     uint32_t regions[LC_SAMPLE_DEPTH], n = 0, node = base;
     for (; context != LC_NONE && n < LC_SAMPLE_DEPTH; context = contexts[context].parent)
-        regions[n++] = contexts[context].region;
+        if (!reader->trace->regions[contexts[context].region].outlined)
+            regions[n++] = contexts[context].region;
     for (uint32_t i = count_inside(reader, base, regions, n); i-- > 0 && node != LC_NONE;)
         node = lc_tree_child(&reader->tree, node, regions[i]);
     if (node == LC_NONE)

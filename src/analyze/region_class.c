@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "format/mpi_function.h"
+#include "format/omp_construct.h"
 
 /* What the analysis makes of the kind of a function. */
 static const uint8_t fn_of_kind[LC_MPI_KINDS] = {
@@ -98,18 +99,16 @@ bool lc_region_omp_synchronises(uint8_t fn) {
 
 void lc_region_classify(struct lc_an_region *region, OTF2_Paradigm paradigm, OTF2_RegionRole role) {
     region->sampled = paradigm == OTF2_PARADIGM_SAMPLING;
+    region->outlined = region->sampled && lc_omp_is_outlined(region->name);
     region->mpi = !region->sampled &&
                   (paradigm == OTF2_PARADIGM_MPI || strncasecmp(region->name, "MPI_", 4) == 0);
-    if (region->sampled) /* nothing was recorded of its calls */
-        region->fn = LC_FN_OTHER;
-    else if (region->mpi)
+    region->fn = LC_FN_OTHER;
+    if (region->mpi)
         region->fn = fn_of_kind[lc_mpi_find_region(region->name)->kind];
     else if (paradigm == OTF2_PARADIGM_OPENMP)
         region->fn = omp_fn(region->name, role);
-    else if (strcmp(region->name, "pthread_mutex_lock") == 0)
-        region->fn = LC_FN_PTHREAD_LOCK;
-    else
-        region->fn = LC_FN_OTHER;
+    else if (!region->sampled && strcmp(region->name, "pthread_mutex_lock") == 0)
+        region->fn = LC_FN_PTHREAD_LOCK; /* of what samples found no calls were recorded */
     switch (region->fn) {
     case LC_FN_MPI_INIT:
     case LC_FN_MPI_FINALIZE:

@@ -7,7 +7,7 @@
 
 #include "analyze/trace.h"
 
-/* Fills fn, mpi, sampled, paradigm, role from the rest and the OTF2 values. */
+/* Fills fn, mpi, sampled, outlined, paradigm, role from the rest and the OTF2 values. */
 void lc_region_classify(struct lc_an_region *region, OTF2_Paradigm paradigm, OTF2_RegionRole role);
 
 /* Barriers, locks and waiting for tasks: time in OpenMP's runtime. fn: of a region. */

@@ -53,6 +53,7 @@ struct lc_an_region { /* one per name */
     bool special;    /* fn or phase need attention at Enter and Leave */
     bool artificial; /* stands for the whole program */
     bool sampled;    /* found by samples of the code between events */
+    bool outlined;   /* ... and what the compiler made of an OpenMP construct */
 };
 
 struct lc_an_dim {

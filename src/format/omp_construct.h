@@ -22,6 +22,12 @@ static inline bool lc_omp_is_construct(const char *name) {
     return strncmp(name, LC_OMP_PREFIX, strlen(LC_OMP_PREFIX)) == 0;
 }
 
+/* A function that the compiler made of a construct (main._omp_fn.0, .omp_outlined.)? */
+static inline bool lc_omp_is_outlined(const char *function) {
+    return strstr(function, "._omp_fn.") != NULL || strstr(function, ".omp_outlined") != NULL ||
+           strncmp(function, ".omp_task", 9) == 0;
+}
+
 /* Is the file the library of an OpenMP runtime? */
 static inline bool lc_omp_is_runtime(const char *path) {
     static const char *const runtimes[] = {"libomp.so", "libomp-", "libiomp5.so", "libgomp",

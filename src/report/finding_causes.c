@@ -655,7 +655,9 @@ enum lc_err lc_find_causes(struct lc_search *search) {
             search->preempted_cost_s += seconds; /* lc_find_costs says so */
             continue;
         }
-        if (causes.partition != LC_NONE && causes.n_ranks < 2)
+        /* among the threads of a process it is a finding of its own (finding_threads.c) */
+        bool threads = search->analysis != NULL && search->n_ranks < 2;
+        if (threads || (causes.partition != LC_NONE && causes.n_ranks < 2))
             continue;
         err = look_at(search, &causes, causes.list[i].path);
         if (err == LC_OK)

@@ -195,6 +195,7 @@ static enum lc_err find_preempted(struct lc_search *search) {
             finding.gain_by = "time without a processor on the critical path";
         }
         name_preempted(search, sums.of, &finding);
+        finding.one_process = search->n_ranks == 1;
         err = lc_finding_add(search, &finding);
     }
     free(sums.of);
@@ -320,7 +321,7 @@ static enum lc_err find_slow_iterations(struct lc_search *search) {
     finding.gain_s = finding.gain_low_s = excess;
     finding.gain_high_s = all;
     finding.gain_by = "these iterations as fast as the median";
-    if (json_is_integer(rank)) {
+    if (json_is_integer(rank) && search->n_ranks > 1) {
         finding.ranks[0] = (int32_t)json_integer_value(rank);
         finding.n_ranks = 1;
     }

@@ -468,21 +468,28 @@ static const char *off_cpu_by(const char *how) {
     return "";
 }
 
+/* Samples of the kernel do not tell which function Python runs. */
+static bool is_python_by_kernel(const struct lc_text *text) {
+    const char *program = get_string(text->meta, "program");
+    const char *by = get_string(json_object_get(text->meta, "sampling"), "source");
+    return program != NULL && strncmp(program, "python", 6) == 0 && by != NULL &&
+           strcmp(by, "kernel") == 0;
+}
+
 /* Samples of the code between calls, or why there are none. */
 static void print_sampling(const struct lc_text *text) {
     const json_t *sampling = json_object_get(text->meta, "sampling");
     const char *why = get_string(sampling, "why");
     double samples = get_number(text->meta, "samples");
     const char *where = lc_text_without_mpi(text) ? "between events" : "between MPI calls";
-    const char *program = get_string(text->meta, "program"), *by = get_string(sampling, "source");
-    bool python = program != NULL && strncmp(program, "python", 6) == 0 && by != NULL &&
-                  strcmp(by, "kernel") == 0;
     char line[512];
     if (samples > 0)
         snprintf(line, sizeof line,
                  "functions %s by %.0f samples: their times are estimates (errors: --json)%s%s",
                  where, samples, off_cpu_by(get_string(sampling, "off_cpu")),
-                 python ? "; functions of Python that call no MPI: --sample=timer" : "");
+                 is_python_by_kernel(text)
+                     ? "; functions of Python that call no MPI: --sample=timer"
+                     : "");
     else if (why != NULL)
         snprintf(line, sizeof line, "functions %s were not sampled: %s%s", where, why,
                  is_chosen(why) ? "" : "; or run with --sample=timer, by signals");
@@ -512,5 +519,8 @@ void lc_text_short_header(const struct lc_text *text) {
     const char *why = get_string(json_object_get(text->meta, "sampling"), "why");
     if (why != NULL && !is_chosen(why))
         print_sampling(text);
+    else if (is_python_by_kernel(text) && get_number(text->meta, "samples") > 0)
+        fputs("  functions of Python that call no MPI have names with --sample=timer, by signals\n",
+              text->out);
     print_warnings(text, false);
 }

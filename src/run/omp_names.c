@@ -88,8 +88,3 @@ const char *lc_omp_time_metric(const char *name) {
             return metrics[i].metric;
     return NULL;
 }
-
-bool lc_omp_is_outlined(const char *function) {
-    return strstr(function, "._omp_fn.") != NULL || strstr(function, ".omp_outlined") != NULL ||
-           strncmp(function, ".omp_task", 9) == 0;
-}

@@ -21,7 +21,4 @@ const char *lc_omp_role(const char *name);
  * construct's code. */
 const char *lc_omp_time_metric(const char *name);
 
-/* A function that the compiler made of a construct (main._omp_fn.0, .omp_outlined.)? */
-bool lc_omp_is_outlined(const char *function);
-
 #endif

@@ -43,8 +43,8 @@ class Runs:
         check(f"{program}: status and messages", (0, ""), (done.returncode, done.stderr))
         return json.loads(self.show("--json")), self.show()
 
-    def show(self, *words):
-        return subprocess.run([self.latecomer, "show", *words, "result"], capture_output=True, text=True, timeout=patience(60), check=True).stdout
+    def show(self, *words, of="result"):
+        return subprocess.run([self.latecomer, "show", *words, of], capture_output=True, text=True, timeout=patience(60), check=True).stdout
 
 
 def path(result, scope, counts="useful"):
@@ -85,8 +85,8 @@ def function(runs):
 
 
 def sampled(runs):
-    """Samples that nobody has asked for (sim-mpirun turns them off): all work of the regions is in the function, below their construct; factors and waiting are as without.
-    Where the kernel has room for the events of two threads, as where too many threads are new, the others go on without."""
+    """Samples that nobody has asked for (sim-mpirun turns them off): all work of the regions is in the function, below their construct; factors and waiting are as without,
+    and so it is in the analysis of a trace. Where the kernel has room for the events of two threads, as where too many threads are new, the others go on without."""
     for most, refused, seconds in (("100", 0, 5 * 0.100), ("6", 2, None)):
         result, screen = runs.run(["./alone", "imbalance"], env={"LATECOMER_SAMPLE": "", "SIM_SAMPLES_MOST": most}.items())
         inside = [e["seconds"] for path, e in result["sampled"].items() if "!$omp parallel" in path and path.endswith("/skewed")]
@@ -96,6 +96,13 @@ def sampled(runs):
         check(f"samples of {most} events: barriers", 5 * 0.060, result["metrics"]["omp_ibarrier_wait"]["total"])
         if seconds is not None:
             check(f"samples of {most} events: time inside", [seconds], [round(seconds, 6) for seconds in inside])
+    profile, _ = runs.run(["./alone", "imbalance"], options=["--trace"], env={"LATECOMER_SAMPLE": ""}.items())
+    done = subprocess.run([runs.latecomer, "-q", "analyze", "result"], capture_output=True, text=True, timeout=patience(60), check=False)
+    check("samples in a trace: analyze", 0, done.returncode)
+    analysis, joined = (json.loads(runs.show("--json", of=of)) for of in ("result/analysis.cubex", "result"))
+    known, seen = ({path for path in result["sampled"] if path.endswith("/skewed")} for result in (profile, analysis))
+    check("samples in a trace: the call paths of the profile", known, seen)
+    check("samples in a trace: findings", [finding["kind"] for finding in profile["findings"]], [finding["kind"] for finding in joined["findings"]])
     result, screen = runs.run(["./alone", "short_threads"], env={"LATECOMER_SAMPLE": ""}.items())
     check("short threads: not sampled", 600 + 1 - 256, result["meta"]["coverage"]["short_threads_not_sampled"])
     check("short threads: told", True, "345 new threads were not sampled" in screen)

@@ -104,6 +104,22 @@ for metric, wanted in lost["metrics"].items():
     rows = {path: [None if rank == 1 else value for rank, value in enumerate(row)] for path, row in wanted["callpaths"].items()}
     check(got["metrics"][metric]["callpaths"] == rows, f"{metric} of a rank that is not known: {got['metrics'][metric]['callpaths']}")
 
+# What the first screen says of samples: why there are none, for which threads, what names functions of Python.
+TIMER, PYTHON = "or run with --sample=timer, by signals", "functions of Python that call no MPI have names with --sample=timer, by signals"
+REFUSED, NEW = "3 threads were not sampled: the kernel has no room for so many", "1 new thread was not sampled"
+for program, sampling, coverage, wanted in (
+        ("stencil", {"rate": 0, "why": "the kernel forbids it"}, {"threads_refused_samples": 3}, [TIMER]),
+        ("stencil", {"rate": 0, "why": "--sample=off"}, {}, []),
+        ("stencil", {"rate": 500, "source": "kernel"}, {"threads_refused_samples": 3, "short_threads_not_sampled": 1}, [REFUSED, NEW]),
+        ("python3", {"rate": 500, "source": "kernel"}, {}, [PYTHON]),
+        ("python3", {"rate": 500, "source": "timer"}, {}, [])):
+    sampled = result(4, [1.0, 1.5, 1.0, 2.0], 2.4)
+    sampled["meta"].update(program=program, sampling=sampling, samples=int(sampling["rate"]))
+    sampled["meta"]["coverage"].update(coverage)
+    make(sampled, "sampled/profile.cubex")
+    text = " ".join(latecomer("show", "sampled").split())
+    check([line for line in (TIMER, PYTHON, REFUSED, NEW) if line in text] == wanted, f"{program}, {sampling}, {coverage}: {wanted} wanted:\n{text}")
+
 # Waits in every profile of OpenMP, phases of equal length and many of them, predictions that change nothing, no minimum above another.
 odd = result(4, [1.0, 1.5, 1.0, 2.0], 2.4)
 odd["metrics"]["mpi_latesender"] = odd["metrics"]["mpi_barrier_wait"]
