@@ -22,8 +22,11 @@ struct split {
     size_t n;
 };
 
+/* Of what is apart only the waiting counts, which is that of the whole call. */
 static bool worth_a_line(const struct lc_text *text, uint32_t path) {
-    return !text->sums->apart[path] && text->sums->time[path] > 0.01 * text->sums->total_time;
+    uint32_t parent = text->view->paths[path].parent;
+    bool below = parent != LC_NONE && text->sums->apart[parent];
+    return !below && text->sums->time[path] > 0.01 * text->sums->total_time;
 }
 
 /* The heaviest part below a subtree: a function, or a call of MPI; 0: nothing is worth a line. */

@@ -17,11 +17,25 @@ void lc_text_heading(const struct lc_text *text, const char *title, const char *
         lc_text_wrapped(text, 0, 2, remark);
 }
 
+/* Length of the first word; a number and its unit are one. */
+static size_t word_length(const char *words) {
+    static const char *const units[] = {"s", "ms", "us", "ns", "min", "h", "%"};
+    size_t length = strcspn(words, " ");
+    if (length == 0 || words[length - 1] < '0' || words[length - 1] > '9' || words[length] == '\0')
+        return length;
+    const char *next = words + length + 1;
+    size_t unit = strcspn(next, " ,.;:)");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strlen(units[i]) == unit && strncmp(next, units[i], unit) == 0)
+            return length + 1 + strcspn(next, " ");
+    return length;
+}
+
 void lc_text_wrapped(const struct lc_text *text, size_t column, int indent, const char *words) {
     bool begun = column > 0; /* a word is in this line */
     bool first = true;
     while (*words != '\0') {
-        size_t length = strcspn(words, " "), shown = 0;
+        size_t length = word_length(words), shown = 0;
         for (size_t i = 0; i < length; i++)
             shown += ((unsigned char)words[i] & 0xc0) != 0x80;
         if (begun && column > (size_t)indent && column + 1 + shown > text->width) {

@@ -4,6 +4,7 @@ Usage: screen.py LATECOMER MAKE_CUBEX GOLDEN SCRATCH_DIR"""
 import glob
 import json
 import os
+import re
 import sys
 
 import made
@@ -69,6 +70,9 @@ check([row[0] for row in rows] == ["main/nap", "main/other", "main/sum/reduce/MP
 # What a function takes itself is a line beside what it calls; start and end of MPI are none.
 rows = heaviest(screen(profile("itself", {"main/solve": [6.0] * 2, "main/solve/kernel": [3.0] * 2, "main/solve/MPI_Barrier": [1.0] * 2, "main/MPI_Init": [50.0] * 2})))
 check([row[:3] for row in rows] == [("main/solve itself", 60.0, 0.0), ("main/solve/kernel", 30.0, 0.0), ("main/solve/MPI_Barrier", 10.0, 10.0)], f"itself: {rows}")
+# But waiting in MPI_Finalize for a late rank is one.
+rows = heaviest(screen(profile("late_to_end", {"main/work": [9.0, 7.0], "main/MPI_Finalize": [0.5, 2.5]}, waits={"main/MPI_Finalize": [0.0, 2.0]})))
+check(rows == [("main/work", 88.9, 0.0, 0.0), ("main/MPI_Finalize", 11.1, 11.1, 11.1)], f"waiting at the end: {rows}")
 
 # What the C library did below a function is a word in tables and findings, and one line where there are several ways to it; frame by frame with --full and
 # in the metrics of the JSON. A function of it that calls the program back stays.
@@ -112,6 +116,7 @@ for file in [hostile, "chain", "itself", *archives]:
         for line in shown.splitlines():
             named = file in archives and os.path.basename(file) in line  # a file is never cut
             check(len(line) <= columns or named, f"{len(line)} columns of {columns}: {line!r}")
+        check(not re.search(r"\d\n *(s|ms|us|ns|min|h|%)(?=[ ,.;:)\n])", shown), f"a number without its unit at {columns} columns:\n{shown}")
         rows = [row[0] for row in heaviest(shown)]
         check(len(set(rows)) == len(rows), f"twice: {rows}")
         found = shown.split("\nFindings")[1].split("\nEfficiency")[0].replace("\n                  ", " ").splitlines()[1:] if file == hostile and columns >= 80 else []
