@@ -157,6 +157,9 @@ def overhead():
                  (Row("profile", "%", None, "HPCC, 4 ranks: dilation"), Row("trace", "%", None, "HPCC, 4 ranks: dilation with a trace")),
                  ("{python}", "{root}/tests/bench/overhead/dilation.py", "{build}", "--program", "hpcc", "--ranks", "4", "--modes", "profile,trace",
                   "--runs", "3"))
+    for program, name in (("fasttree", "FastTree"), ("xtb", "xtb (Fortran)")):
+        yield Source(f"overhead.{program}", "overhead", 5, 0, 40, (Row("profile", "%", None, f"{name}, 2 threads of OpenMP: dilation, writing the result included"),),
+                     ("{python}", "{root}/tests/bench/overhead/dilation.py", "{build}", "--program", program, "--runs", "3"))
     yield Source("overhead.samples", "overhead", 3, 0, 100, (Row("dilation", "%", at_most(1), "LAMMPS, 2 ranks: dilation by samples"),
                                                              Row("resolution", "%", at_most(0.5), "how well that is known: half of its 95 % interval"),
                                                              Row("call", "ns", at_most(3), "LAMMPS, 2 ranks: a call, by samples")),

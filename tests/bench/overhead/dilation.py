@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Dilation of real programs (Open MPI): LAMMPS (melt) and HPCC. Bare and measured runs alternate, the minima are compared; of traces also
-events and bytes.
+"""Dilation of real programs: LAMMPS (melt) and HPCC (Open MPI), FastTree (C) and xtb (Fortran) on two threads of OpenMP. Bare and measured runs alternate, the
+minima are compared; of traces also events and bytes.
 
-usage: dilation.py BUILD_DIR [--program lammps|hpcc] [--modes profile,trace] [--ranks 2] [--runs 5] [--steps 2000]
+usage: dilation.py BUILD_DIR [--program lammps|hpcc|fasttree|xtb] [--modes profile,trace] [--ranks 2] [--runs 5] [--steps 2000]
 
 All times are of the launcher, so that what the tool does after the program's end (names, writing the archive) is in them; the program's own time,
 as the result states it, is printed below.
@@ -22,6 +22,10 @@ from mpirun import mpirun  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REAL = os.path.join(HERE, "../../system/real")
+sys.path.insert(0, REAL)
+import openmp_inputs  # noqa: E402
+
+OPENMP = {"fasttree": ["fasttreeMP", "-nt", "-quiet", "in.fa"], "xtb": ["xtb", "waters.xyz", "--gfn", "2"]}
 OPTIONS = {"profile": [], "trace": ["--trace"]}
 
 
@@ -29,9 +33,12 @@ def run_s(args, words, scratch):
     program = ["hpcc"]
     if args.program == "lammps":
         program = ["lmp", "-in", os.path.join(REAL, "melt.in"), "-log", "none", "-screen", "none", "-var", "steps", str(args.steps)]
-    command = [*mpirun("openmpi", args.ranks), *words, *program]
+    launcher = mpirun("openmpi", args.ranks)
+    if args.program in OPENMP:
+        launcher, program = [], OPENMP[args.program]
     begin = time.monotonic()
-    subprocess.run(command, cwd=scratch, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=600)
+    subprocess.run([*launcher, *words, *program], cwd=scratch, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600,
+                   env={**os.environ, "OMP_NUM_THREADS": "2"} if args.program in OPENMP else None)
     return time.monotonic() - begin
 
 
@@ -51,7 +58,7 @@ def size(out):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
-    parser.add_argument("--program", choices=["lammps", "hpcc"], default="lammps")
+    parser.add_argument("--program", choices=["lammps", "hpcc", *OPENMP], default="lammps")
     parser.add_argument("--modes", default="profile")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--runs", type=int, default=5)
@@ -62,6 +69,8 @@ def main():
     bare, whole, inner, sizes = [], {m: [] for m in modes}, {m: [] for m in modes}, {}
     with tempfile.TemporaryDirectory() as scratch:
         shutil.copy(os.path.join(REAL, "hpccinf.txt"), scratch)
+        openmp_inputs.sequences(os.path.join(scratch, "in.fa"), 80, 500)
+        openmp_inputs.waters(os.path.join(scratch, "waters.xyz"), 20)
         out = os.path.join(scratch, "result")
         for _ in range(args.runs):
             bare.append(run_s(args, [], scratch))
@@ -71,7 +80,7 @@ def main():
                 inner[mode].append(of_program(latecomer, out))
                 if mode == "trace":
                     sizes[mode] = size(out)
-    print(f"{args.program}, {args.ranks} ranks; seconds, every run; dilation: of the minima")
+    print(f"{args.program}, {'2 threads' if args.program in OPENMP else f'{args.ranks} ranks'}; seconds, every run; dilation: of the minima")
     print("bare      ", " ".join(f"{s:.3f}" for s in bare))
     for mode in modes:
         dilation = 100 * (min(whole[mode]) / min(bare) - 1)

@@ -5,7 +5,7 @@ PROGRAM: overhead-openmp, or overhead-native (GCC's runtime).
 Times (alone on the machine): ns bare; what an OMPT tool adds that does nothing (the least that the runtime's reports cost; not on GCC's runtime, which has no such tools),
 what the profile adds, and what a trace adds to the profile: figures of the medians. The ways take turns. --instructions: instead,
 instructions per construct, on both threads together, until the measurement ends, counted by callgrind with a clock that does not depend on its speed: those of the tool's library, the
-same on any machine, loaded or not (but for threads that look again for a lock that is held), and beside them those of the runtime, bare, with the tool that does nothing, and
+same on any machine, loaded or not (but for threads that look again for a lock that is held), mutexes that it takes, and beside them instructions of the runtime, bare, with the tool that does nothing, and
 measured (these waver: threads that wait look again)."""
 import collections
 import glob
@@ -24,6 +24,7 @@ LATECOMER, PROGRAM, *REST = [word for word in sys.argv[1:] if word != "--instruc
 LATECOMER, PROGRAM = os.path.abspath(LATECOMER), os.path.abspath(PROGRAM)
 ROUNDS = int(REST[0]) if REST and not COUNT else 5
 NAMES = REST if COUNT else []
+LOCKS = "mutexes that the library takes"
 CONSTRUCTS = ("parallel", "barrier", "single", "critical", "task_one_producer", "task_all_produce", "taskwait", "dependence_chain")
 
 
@@ -63,15 +64,18 @@ def times(folder):
 
 
 def instructions_of(path):
-    """Instructions per object itself in a file of callgrind's: lines of numbers, but for those behind calls=."""
-    names, inside, skip, sums = {}, None, False, collections.Counter()
+    """Instructions per object itself in a file of callgrind's: lines of numbers, but for those behind calls=; and LOCKS, mutexes that the tool's library takes."""
+    names, functions, inside, called, skip, sums = {}, {}, None, "", False, collections.Counter()
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
-            if line.startswith(("ob=", "cob=")):
-                number, _, name = line.split("=", 1)[1].strip().partition(" ")
-                names.setdefault(number, os.path.basename(name))
-                inside = number if line.startswith("ob=") else inside
-            elif line.startswith("calls="):
+            key, _, value = line.partition("=")
+            if key in ("ob", "cob", "fn", "cfn"):
+                number, _, name = value.strip().partition(" ")
+                (names if key.endswith("ob") else functions).setdefault(number, os.path.basename(name))
+                inside = number if key == "ob" else inside
+                called = functions[number] if key == "cfn" else called
+            elif key == "calls":
+                sums[LOCKS] += int(value.split()[0]) if names.get(inside, "").startswith("liblatecomer") and called.startswith("pthread_mutex_lock") else 0
                 skip = True
             elif line[:1] in "0123456789+-*" and line.strip():
                 sums[names.get(inside, "")] += int(line.split()[1]) if not skip else 0
@@ -80,7 +84,7 @@ def instructions_of(path):
 
 
 def run_counted(folder, name, samples, way):
-    """Instructions of the library and of the program's runtime before the result is gathered; and the constructs that ran."""
+    """Instructions of the library, mutexes that it takes, and instructions of the program's runtime, before the result is gathered; and the constructs that ran."""
     for old in glob.glob(f"{folder}/out.*"):
         os.remove(old)
     beside = os.path.dirname(PROGRAM)
@@ -97,21 +101,21 @@ def run_counted(folder, name, samples, way):
         sums.update(instructions_of(path))
     library = sum(n for of, n in sums.items() if of.startswith("liblatecomer"))
     runtime = sum(n for of, n in sums.items() if of.startswith(("libomp.so", "libgomp.so")))
-    return library, runtime, int(ran[0][1])
+    return library, sums[LOCKS], runtime, int(ran[0][1])
 
 
 def counted(folder, name, way):
     """Per construct, on all threads together."""
     less, more = (run_counted(folder, name, samples, way) for samples in (1, 3))
-    return [(many - few) / (more[2] - less[2]) for few, many in zip(less[:2], more[:2])]
+    return [(many - few) / (more[-1] - less[-1]) for few, many in zip(less[:-1], more[:-1])]
 
 
 def counts(folder):
     ways = ["bare", "empty", "profile"] if not PROGRAM.endswith("-native") else ["bare", "profile"]
-    print(f"{'construct':20} {'library':>8}   runtime: " + "".join(f" {way:>8}" for way in ways))
+    print(f"{'construct':20} {'library':>8} {'mutexes':>8}   runtime: " + "".join(f" {way:>8}" for way in ways))
     for name in NAMES or CONSTRUCTS:
         of = {way: counted(folder, name, way) for way in ways}
-        print(f"{name:20} {of['profile'][0]:8.0f}            " + "".join(f" {of[way][1]:8.0f}" for way in ways), flush=True)
+        print(f"{name:20} {of['profile'][0]:8.0f} {of['profile'][1]:8.2f}            " + "".join(f" {of[way][2]:8.0f}" for way in ways), flush=True)
 
 
 if not os.path.exists(PROGRAM):

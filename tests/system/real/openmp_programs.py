@@ -5,12 +5,13 @@ also where threads are bound to cores, and a useful profile.
 usage: openmp_programs.py LATECOMER fasttree|iqtree|xtb"""
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+
+import openmp_inputs
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 from mpirun import mpirun  # noqa: E402
@@ -19,30 +20,11 @@ from patience import patience  # noqa: E402
 LATECOMER = os.path.abspath(sys.argv[1])
 ENV = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="2")
 CPUS = sorted(os.sched_getaffinity(0))
-WATERS = """6
-two molecules
-O -1.551007 -0.114520 0.000000
-H -1.934259 0.762503 0.000000
-H -0.599677 0.040712 0.000000
-O 1.350625 0.111469 0.000000
-H 1.680398 -0.373741 -0.758561
-H 1.680398 -0.373741 0.758561
-"""
 
 
 def check(condition, text):
     if not condition:
         raise SystemExit(f"FAILED: {text}")
-
-
-def sequences(path, count, length):
-    """A family: each sequence is an earlier one with 8 % of its letters changed."""
-    rng = random.Random(7)
-    family = [[rng.choice("ACGT") for _ in range(length)]]
-    while len(family) < count:
-        family.append([rng.choice("ACGT") if rng.random() < 0.08 else letter for letter in rng.choice(family)])
-    with open(path, "w", encoding="ascii") as file:
-        file.writelines(f">t{i}\n{''.join(letters)}\n" for i, letters in enumerate(family))
 
 
 def run(*words, **bound):
@@ -99,9 +81,8 @@ def one(program, ranks, *options, **bound):
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    sequences("in.fa", 16, 400)
-    with open("waters.xyz", "w", encoding="ascii") as waters:
-        waters.write(WATERS)
+    openmp_inputs.sequences("in.fa", 16, 400)
+    openmp_inputs.waters("waters.xyz", 1)
     spread = {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"}
     if sys.argv[2] == "fasttree":
         one(fasttree, 1)
