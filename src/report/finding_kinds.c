@@ -13,21 +13,21 @@ static const struct lc_finding_kind kinds[] = {
                       "{ranks} is late: others wait {severity} for it ({share} of all time)",
                       "Find out why this rank takes longer there: more work than the others, a "
                       "slower core, or something that only it does; or give it less work.",
-                      0.01},
+                      0.01, false},
     [LC_IMBALANCE] = {"imbalance", "{ranks}: others wait {severity} ({share} of all time)",
                       "Spread the work of this code evenly, in each iteration and not only in "
                       "total, or let ranks continue without waiting for the last one.",
-                      0.01},
+                      0.01, false},
     [LC_SERIALISATION_CHAIN] = {"serialisation_chain", "ranks run this one after another: {detail}",
                                 "Let ranks start on parts of the work before the one ahead is done "
                                 "(pipelining), or break the chain of dependences.",
-                                0.02},
+                                0.02, false},
     [LC_PIPELINE] = {"pipeline",
                      "ranks wait in turn for messages sent after this: {severity} ({share} of "
                      "all time), a pipeline that fills and empties",
                      "Send smaller parts earlier, so that the pipeline fills sooner, let more work "
                      "pass through it each time, or give ranks other work meanwhile.",
-                     0.02},
+                     0.02, false},
     [LC_PARTITION_LIMITS] =
         {"partition_limits",
          "{detail}; the other ranks wait {severity} for it ({share} of all time)",
@@ -48,61 +48,62 @@ static const struct lc_finding_kind kinds[] = {
                           "sends wait {severity} ({share} of all time) for late receives",
                           "Post receives earlier (MPI_Irecv before the work), or send with "
                           "MPI_Isend and complete it later.",
-                          0.02},
+                          0.02, false},
     [LC_PREEMPTED] = {"preempted",
                       "{ranks} lost the processor to other threads for {severity} ({share} of all "
                       "time): {detail}",
                       "The code is not slow there: give each rank and thread a core of its own "
                       "(binding), and keep other programs off these cores.",
-                      0.01},
+                      0.01, false},
     [LC_MPI_COST] = {"mpi_cost", "MPI itself takes {severity} ({share} of all time): {detail}",
                      "Call it less often or with less data, or overlap it with work; check the "
                      "network and the settings of the MPI library.",
-                     0.05},
+                     0.05, false},
     [LC_MANY_SMALL_MESSAGES] = {"many_small_messages",
                                 "{detail} cost {severity} ({share} of all time)",
-                                "Combine them into fewer, larger messages.", 0.02},
+                                "Combine them into fewer, larger messages.", 0.02, false},
     [LC_THREAD_IMBALANCE] = {"thread_imbalance",
                              "threads of a team wait {severity} ({share} of all time) for {detail}",
                              "Spread the work evenly over the threads (another loop schedule, "
                              "smaller tasks), or let them continue without a barrier (nowait).",
-                             0.01},
+                             0.01, false},
     [LC_SERIAL_PART] = {"serial_part",
                         "threads are idle for {severity} ({share} of all time), while {detail} is "
                         "outside parallel regions",
                         "Run it in a parallel region as well, or give the other threads something "
                         "else to do meanwhile.",
-                        0.01},
+                        0.01, false},
     [LC_LIMITED_PARALLELISM] = {"limited_parallelism",
                                 "threads are idle for {severity} ({share} of all time), while some "
                                 "regions have fewer threads than others",
                                 "Give these regions as many threads as the others (num_threads, "
                                 "if clauses).",
-                                0.01},
+                                0.01, false},
     [LC_LOCK_CONTENTION] = {"lock_contention",
                             "threads wait {severity} ({share} of all time) for locks: {detail}",
                             "Hold the lock for less time, or use one lock per part of the data.",
-                            0.01},
+                            0.01, false},
     [LC_TASK_SCHEDULING] = {"task_scheduling", "tasks wait for threads: {detail}",
-                            "Create long chains of tasks first, or make tasks smaller.", 0.01},
+                            "Create long chains of tasks first, or make tasks smaller.", 0.01,
+                            false},
     [LC_VARIABILITY] = {"variability", "iterations differ: {detail}",
                         "Look at what else the slow iterations do (output, remapping), or what "
                         "else ran on the machine.",
-                        0.0},
+                        0.0, false},
     [LC_BOUND_NARROWLY] = {"bound_narrowly", "{ranks} has too few cores: {detail}",
                            "Give each rank a core per thread (Open MPI: --map-by slot:PE=N; Slurm: "
                            "-c N).",
-                           0.0},
+                           0.0, false},
     [LC_OVERSUBSCRIBED] =
         {"oversubscribed",
          "{detail}: {severity} in MPI ({share} of all time) may be waiting for a core",
-         "Run on as many cores as there are ranks and threads, and measure again.", 0.02},
+         "Run on as many cores as there are ranks and threads, and measure again.", 0.02, false},
     [LC_CLOCK_VIOLATIONS] = {"clock_violations", "clocks disagree: {detail}",
                              "Waits shorter than that are uncertain; `analyze "
                              "--time-correct=on` corrects traces.",
-                             0.0},
+                             0.0, false},
     [LC_INCOMPLETE] = {"incomplete", "the measurement is incomplete: {detail}",
-                       "All numbers refer to the part that was measured.", 0.0},
+                       "All numbers refer to the part that was measured.", 0.0, false},
 };
 
 struct lc_finding lc_finding_begin(enum lc_finding_id id) {

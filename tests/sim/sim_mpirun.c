@@ -19,7 +19,8 @@
  * calls MPI_Abort, gets an error, or its clock jumps; --kill RANK:@NS: it is killed so long after
  * the start, whatever it does. --stall: the parent of its program does not get its N-th turn before
  * so much time has passed. --system: there the tool's N-th call of a function of the system (mmap,
- * memfd_create, ftruncate, write) fails. --watchdog: after how many real seconds in which nothing happens it ends the run (30). */
+ * memfd_create, ftruncate, write) fails. --watchdog: after how many real seconds in which nothing
+ * happens it ends the run (30). */
 #include "sim.h"
 
 #include <errno.h>
