@@ -118,7 +118,7 @@ def check_analyze():
         out = file.read()
     assert "status 0" in out and "on 2 ranks" in out, out
     os.unlink("traced/analysis.cubex")
-    done = step("pmix", "no-directory", LATECOMER, "analyze", "traced")
+    done = step("pmix", LATECOMER, "analyze", "traced")
     assert done.returncode == 0 and "on 4 ranks" in done.stdout + done.stderr and os.path.exists("traced/analysis.cubex"), (done.stdout, done.stderr)
     os.unlink("traced/analysis.cubex")
     done = several_hosts.run(["srun", "-Q", "--mpi=none", "-N2", "-n4", LATECOMER, "analyze", "traced"], timeout=patience(60))
