@@ -41,6 +41,7 @@ for sample in ({}, {"LATECOMER_SAMPLE": "5000"}, {"LATECOMER_SAMPLE": "timer:100
     refused, new = coverage["threads_refused_samples"], coverage["short_threads_not_sampled"]
     lines = " ".join(show().split())
     print(sample, f"{refused} refused, {new} new ones not sampled, {meta['samples']} samples")
-    assert meta["sampling"]["source"] == "timer" or refused >= 2, coverage
+    # Where as many threads are new as by default, those that would be refused may be among them.
+    assert meta["sampling"]["source"] == "timer" or refused + (0 if sample else new) >= 2, coverage
     assert (f"{refused} threads were not sampled: the kernel has no room" in lines) == (refused > 1), lines
     assert ("new thread" in lines) == (new > 0) and (not sample or new == 0), lines
