@@ -12,10 +12,8 @@ struct lc_strbuf;
 /* Empty: not on rank 0, or nothing is known; kept for ever. */
 const struct lc_strbuf *lc_clocks_facts(void);
 
-/* Who was late, merged over all ranks in MPI_Finalize. */
-
-struct lc_strbuf;
-
+/* Before the first value of a node: sums of the call sites are complete. */
+void lc_clk_sites_close(void);
 /* An index-ed value of a node in the state; what: enum lc_state_wait_what; late_thread: as in
  * struct lc_blame_row. */
 void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index,
@@ -31,14 +29,11 @@ static inline uint64_t lc_clk_key(uint64_t hash) {
     return key != 0 ? key : 1;
 }
 
-/* Who waits for whom and sends to whom, of all ranks, in MPI_Finalize. */
-
-struct lc_strbuf;
-
-/* Critical paths by scope (all edges, those inside of a process, a thread alone) and by what counts
- * (useful work, time outside of MPI, time outside of OpenMP's runtime): how long the longest of
- * each kind is, and where it ends. Definitions: docs/definitions/efficiency-factors.md. */
-
-struct lc_strbuf;
+/* Blame and costs. Collective; the rows that are kept go to the state of the ranks they name, the
+ * sums of waits and costs to the facts (rank 0). */
+void lc_clk_merge_blame(struct lc_strbuf *facts);
+/* Who waits for whom and sends to whom. Collective; adds LC_FACT_PAIRS on rank 0: the heaviest
+ * pairs of each rank, and what is left out. */
+void lc_clk_pairs_put(struct lc_strbuf *facts);
 
 #endif
