@@ -358,26 +358,24 @@ static void print_budget(const struct lc_text *text, bool at_length) {
     }
 }
 
+static void print_threads(const struct lc_text *text, double n, const char *kind, const char *why) {
+    char line[300];
+    snprintf(line, sizeof line, "%.0f %sthread%s not sampled%s", n, kind,
+             n == 1 ? " was" : "s were", why);
+    if (n > 0)
+        warn(text, line);
+}
+
 /* Threads without samples beside others that have them. */
 static void print_not_sampled(const struct lc_text *text) {
     const json_t *coverage = json_object_get(text->meta, "coverage");
-    double refused = get_number(coverage, "threads_refused_samples");
-    double new_ones = get_number(coverage, "short_threads_not_sampled");
-    char line[300];
     if (get_string(json_object_get(text->meta, "sampling"), "why") != NULL)
         return; /* none at all */
-    snprintf(line, sizeof line,
-             "%.0f thread%s not sampled: the kernel has no room for so many (at most 256 of a "
-             "process; kernel.perf_event_mlock_kb, ulimit -l, ulimit -n)",
-             refused, refused == 1 ? " was" : "s were");
-    if (refused > 0)
-        warn(text, line);
-    snprintf(line, sizeof line,
-             "%.0f new thread%s not sampled, since others come and go so quickly: --sample=500 "
-             "samples all",
-             new_ones, new_ones == 1 ? " was" : "s were");
-    if (new_ones > 0)
-        warn(text, line);
+    print_threads(text, get_number(coverage, "threads_refused_samples"), "",
+                  ": the kernel has no room for so many (at most 256 of a process; "
+                  "kernel.perf_event_mlock_kb, ulimit -l, ulimit -n)");
+    print_threads(text, get_number(coverage, "short_threads_not_sampled"), "new ",
+                  ", since others come and go so quickly: --sample=500 samples all");
 }
 
 /* Of an analysis: the trace holds windows of the run only. */
