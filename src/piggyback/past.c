@@ -31,6 +31,8 @@ void lc_past_add_wait(struct lc_past *past, const struct lc_past_wait *wait) {
 void lc_past_add_work(struct lc_past *past, const struct lc_past_work *work) {
     uint64_t n = atomic_load_explicit(&past->n_work, memory_order_relaxed);
     *work_at(past, n) = *work;
+    if (work->same_gap)
+        atomic_store_explicit(&past->parted, work->end, memory_order_relaxed);
     /* release: as above (lc_past_work_get) */
     atomic_store_explicit(&past->n_work, n + 1, memory_order_release);
 }
@@ -272,6 +274,9 @@ uint32_t lc_past_gap(const struct lc_waited *w, struct lc_past_part parts[LC_PAS
     if (w->late == NULL)
         return 0;
     uint64_t n = atomic_load_explicit(&w->late->n_work, memory_order_acquire);
+    /* That gap is whole, so it tells no more than late_node: entries of another process are far. */
+    if (atomic_load_explicit(&w->late->parted, memory_order_relaxed) <= w->since)
+        return 0;
     for (uint32_t look = 0; look < w->looks && n > 0 && lc_past_work_get(w->late, --n, &x);
          look++) {
         if (x.end <= w->since)

@@ -52,8 +52,9 @@ struct lc_past_work {
 
 struct lc_past {
     _Atomic uint64_t n_waits, n_work; /* that were added so far */
+    _Atomic uint64_t parted;          /* end of the last part of a gap that has several; 0: none */
     uint32_t cap_waits, cap_work;     /* powers of two; places follow */
-    uint64_t unused[5];
+    uint64_t unused[4];
 };
 
 /* Bytes of one with so many places, and making it in zeroed memory aligned to 64 bytes. */
