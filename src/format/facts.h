@@ -119,6 +119,7 @@ struct lc_fact_rank {
     double ns_per_tick;
     uint32_t samples_rarer; /* by the budget: so many times, of the thread with most; 0: no */
     uint32_t tsc;           /* the clock is the processor's */
+    double sample_rate;     /* per second of the first thread's time; 0: none are taken */
     /* of the whole process, measured or not: have a tenth of the CPU time of the busiest one; 0:
      * unknown */
     uint32_t busy_threads;

@@ -480,11 +480,14 @@ static void print_sampling(const struct lc_text *text) {
     const char *why = get_string(sampling, "why");
     double samples = get_number(text->meta, "samples");
     const char *where = lc_text_without_mpi(text) ? "between events" : "between MPI calls";
-    char line[512];
+    double rate = get_number(text->meta, "sample_rate");
+    char line[512], often[64] = "";
+    if (rate > 0)
+        snprintf(often, sizeof often, ", %.0f per second of a thread's work", rate);
     if (samples > 0)
         snprintf(line, sizeof line,
-                 "functions %s by %.0f samples: their times are estimates (errors: --json)%s%s",
-                 where, samples, off_cpu_by(get_string(sampling, "off_cpu")),
+                 "functions %s by %.0f samples%s: their times are estimates (errors: --json)%s%s",
+                 where, samples, often, off_cpu_by(get_string(sampling, "off_cpu")),
                  is_python_by_kernel(text)
                      ? "; functions of Python that call no MPI: --sample=timer"
                      : "");

@@ -270,6 +270,18 @@ static void put_samples_rarer(struct lc_strbuf *out, const struct lc_facts *f, c
                          before, most, ranks, most);
 }
 
+/* Of the rank with fewest. */
+static void put_sample_rate(struct lc_strbuf *out, const struct lc_facts *f) {
+    double least = 0;
+    for (size_t i = 0; i < f->n_ranks; i++) {
+        double rate = f->ranks[i].sample_rate;
+        if (rate > 0 && (least == 0 || rate < least))
+            least = rate;
+    }
+    if (least > 0)
+        lc_strbuf_printf(out, ", \"sample_rate\": %.4g", least);
+}
+
 /* The end of "overhead": the budget, and what was left out to stay within it. */
 static void put_budget(struct lc_strbuf *out, const struct lc_facts *f,
                        const struct lc_fact_rank *sum) {
@@ -537,6 +549,7 @@ static void put_meta(struct lc_strbuf *out, const struct lc_facts *f, double una
                      "\"total_s\": %.9f",
                      f->ranks[0].cost_ns, rare_s - sum.sampling_s, sum.sampling_s, cost_s + rare_s);
     put_budget(out, f, &sum);
+    put_sample_rate(out, f);
     lc_strbuf_printf(out, ", \"clock\": {\"source\": \"%s\", \"ns_per_tick\": %.9f}",
                      f->ranks[0].tsc ? "tsc" : "CLOCK_MONOTONIC_RAW", f->ranks[0].ns_per_tick);
     put_openmp(out, f);

@@ -395,6 +395,18 @@ static void next_group(struct lc_thread *t, uint64_t now) {
     t->sample_calls = every;
 }
 
+/* A call at which samples were read takes longer than others, as what it needs has left the caches:
+ * that is theirs. It stands for the calls that its group stands for. */
+static uint64_t without_samples(struct lc_thread *t, uint64_t cost) {
+    if (t->usual_ticks == 0 || cost <= t->usual_ticks)
+        return cost;
+    uint64_t n = t->sample_calls + LC_SAMPLE_GROUP;
+    uint64_t theirs = (cost - t->usual_ticks) * n / (LC_SAMPLE_GROUP - 1);
+    t->counts.own_ticks += theirs;
+    t->counts.sampling_ticks += theirs;
+    return t->usual_ticks;
+}
+
 LC_COLD void lc_sample_end_cold(struct lc_call *call) {
     struct lc_thread *t = call->thread;
     uint64_t now = lc_ticks();
@@ -410,6 +422,8 @@ LC_COLD void lc_sample_end_cold(struct lc_call *call) {
     /* Much more than usual: the thread was interrupted. */
     if (t->usual_ticks != 0 && cost > USUAL_TIMES * t->usual_ticks)
         cost = USUAL_TIMES * t->usual_ticks;
+    if (t->samples_ticks == call->begin)
+        cost = without_samples(t, cost);
     t->usual_ticks = t->usual_ticks == 0 ? cost : (t->usual_ticks * 15 + cost) / 16 + 1;
     t->group_ticks += cost;
     add_cost(t, call->entry, call->fn, cost * t->sample_calls / (LC_SAMPLE_GROUP - 1), false);

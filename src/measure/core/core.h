@@ -95,8 +95,9 @@ struct lc_core {
     struct lc_path_counts counts; /* of threads that ended */
     uint64_t n_switches;
     int required_level, provided_level;
-    uint64_t init_ticks;       /* end of MPI_Init; without MPI: start of the process */
-    uint64_t sample_period_ns; /* of samples of the code between events; 0: none are taken */
+    uint64_t init_ticks;            /* end of MPI_Init; without MPI: start of the process */
+    uint64_t sample_period_ns;      /* of samples of the code between events; 0: none are taken */
+    _Atomic uint32_t samples_rarer; /* every so many periods one, by what each takes */
     /* --counters: those that were asked for, and those that all threads so far can read; a bit each
      * of enum lc_counter. */
     uint32_t counters_asked;

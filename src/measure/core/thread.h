@@ -100,10 +100,11 @@ struct lc_thread {
     bool came_back;      /* the path that was just made had been forgotten for want of memory */
     uint32_t *gone;      /* by callpath/entries.c: fingerprints of forgotten paths */
     uint64_t made_then, remade_then;
-    uint32_t sample_calls; /* that the next sample stands for */
-    uint64_t sample_ticks; /* when its call went to MPI */
-    uint64_t group_ticks;  /* of the samples of this group */
-    uint64_t usual_ticks;  /* what a call costs, a mean of the last ones */
+    uint32_t sample_calls;  /* that the next sample stands for */
+    uint64_t sample_ticks;  /* when its call went to MPI */
+    uint64_t group_ticks;   /* of the samples of this group */
+    uint64_t usual_ticks;   /* what a call costs, a mean of the last ones */
+    uint64_t samples_ticks; /* begin of the last call at which samples were read */
     /* Of the budget's last decision. */
     uint64_t window_ticks, window_cost, window_sampling;
     uint64_t sampling_since, sampling_before; /* the same of that on samples */

@@ -9,7 +9,10 @@ enum {
     PERIOD_NS = 40000,    /* the kernel's least is 10,000 */
     STAMPS_MOST = 40000,  /* about a millisecond */
     RING_BYTES = 1 << 16, /* holds them with the largest copies */
+    READING_NS = 5000,    /* unwinding a sample and finding its place */
+    UNKNOWN_NS = 20000    /* what the kernel takes where that could not be measured */
 };
+static const double SHARE = 0.008;
 
 /* Stamps in a row; where the ring has grown between two of them, a sample lay there. */
 uint64_t lc_sample_cost_measure(uint32_t stack_bytes) {
@@ -36,4 +39,12 @@ uint64_t lc_sample_cost_measure(uint32_t stack_bytes) {
     lc_stats_sort(gaps, n);
     double ticks = lc_stats_quantile_sorted(gaps, n, 0.5) - (double)usual;
     return ticks > 0 ? (uint64_t)ticks : 0;
+}
+
+uint32_t lc_sample_periods(double kernel_ns, uint64_t period_ns, uint32_t most) {
+    double taken = 2 * ((kernel_ns > 0 ? kernel_ns : UNKNOWN_NS) + READING_NS);
+    uint32_t periods = 1;
+    while (periods < most && taken > SHARE * (double)period_ns * periods)
+        periods *= 2;
+    return periods;
 }

@@ -29,13 +29,6 @@ static uint32_t node_of(struct lc_thread *t, struct lc_sampler *s, uint32_t at,
     return node;
 }
 
-static double measured_ns_per_tick(void) {
-    uint64_t ticks = lc_ticks(), ns = lc_monotonic_raw_ns();
-    return ticks > lc_timer.base_ticks && ns > lc_timer.base_ns
-               ? (double)(ns - lc_timer.base_ns) / (double)(ticks - lc_timer.base_ticks)
-               : 1.0;
-}
-
 /* Samples in [t->last_ticks, end_ticks) are to be recorded, where events are. */
 static void begin_recording(const struct lc_thread *t, struct lc_sampler *s, uint32_t mode,
                             uint64_t end_ticks) {
@@ -47,7 +40,7 @@ static void begin_recording(const struct lc_thread *t, struct lc_sampler *s, uin
     s->end_ticks = end_ticks;
     s->now_ticks = lc_ticks();
     s->now_ns = lc_monotonic_raw_ns();
-    s->ns_per_tick = measured_ns_per_tick();
+    s->ns_per_tick = lc_sampler_ns_per_tick();
 }
 
 /* What the ring tells of a time before now, to the trace. */
@@ -277,7 +270,7 @@ static void share_out(struct lc_sampler *s, double gap_ns) {
  * it, in proportion. */
 static void tell_clocks(struct lc_sampler *s, const struct lc_call *call, uint64_t since) {
     uint64_t gap = call->begin - since, at = since;
-    double ns_per_tick = measured_ns_per_tick();
+    double ns_per_tick = lc_sampler_ns_per_tick();
     double left = draw(s) * (double)gap * ns_per_tick;
     uint32_t drawn = s->self, largest = 0;
     share_out(s, (double)gap * ns_per_tick);
@@ -344,6 +337,7 @@ LC_COLD void lc_samples_gap(struct lc_call *call) {
     uint64_t begin = call->begin;
     lc_skip_own_work(call);
     t->counts.sampling_ticks += call->begin - begin;
+    t->samples_ticks = call->begin;
     if (t->counting != NULL)
         lc_counting_skip(t);
 }
@@ -380,7 +374,7 @@ LC_COLD void lc_samples_split_at(struct lc_thread *t, uint32_t node, uint64_t si
     uint64_t at = since;
     if (!look_at(t, node) || until <= since)
         return;
-    double ns_per_tick = measured_ns_per_tick();
+    double ns_per_tick = lc_sampler_ns_per_tick();
     share_out(s, (double)(until - since) * ns_per_tick);
     for (uint32_t i = s->n_places; i-- > 0;) { /* [0] is the node itself */
         uint64_t ticks = (uint64_t)(s->places[i].share_ns / ns_per_tick);
@@ -411,6 +405,8 @@ LC_COLD void lc_samples_left(const struct lc_call *call) {
     if (t->counting != NULL)
         lc_counting_book(t, (call->mode & LC_MODE_ON) != 0 ? call->entry->path->node : 0,
                          call->bytes_sent, NULL);
+    else
+        t->samples_ticks = call->begin;
     drop(t);
 }
 

@@ -3,6 +3,7 @@
 #ifndef LC_MEASURE_SAMPLES_SAMPLER_PRIVATE_H
 #define LC_MEASURE_SAMPLES_SAMPLER_PRIVATE_H
 
+#include "base/timer.h"
 #include "measure/samples/counting.h"
 #include "measure/samples/off_cpu.h"
 #include "measure/samples/perf_ring.h"
@@ -68,6 +69,14 @@ extern struct lc_sampling lc_sampling;
 /* As lc_samples_new compares it: where counters are read there is always something new. */
 static inline uint64_t lc_samples_seen(const struct lc_thread *t, uint64_t head) {
     return t->counting != NULL ? ~head : head;
+}
+
+/* From all of the time since the start: true before the rate of the ticks is known. */
+static inline double lc_sampler_ns_per_tick(void) {
+    uint64_t ticks = lc_ticks(), ns = lc_monotonic_raw_ns();
+    return ticks > lc_timer.base_ticks && ns > lc_timer.base_ns
+               ? (double)(ns - lc_timer.base_ns) / (double)(ticks - lc_timer.base_ticks)
+               : 1.0;
 }
 
 /* Opens another ring where that of the thread is too small, too seldom full, or in step with the

@@ -26,9 +26,10 @@ enum {
     LEAVING_BYTES = 1 << 15,
     STACK_FIRST = 1 << 11, /* of the stack, in each sample; at most LC_PERF_STACK */
     PERIODS_MOST = 32,     /* the rate may fall to this part of what was asked for */
+    PERIODS_COSTLY = 16,   /* where each takes long */
     PERIODS_SWITCHING = 8, /* and does to this one where the thread leaves the processor often */
     ENOUGH = 8,            /* samples before the copy is made larger */
-    SAME_PERIOD = 24,      /* samples with one period, then it is another one */
+    SAME_PERIOD = 64,      /* samples with one period, then it is another one */
     OFTEN = 16,            /* the ring was full, and seldom */
     SELDOM = -64,
     THREADS = 256, /* most that are sampled at once */
@@ -79,6 +80,7 @@ static void start(struct lc_stub *stub) {
     lc_sampling.by_timer = choice.timer;
     begin_ns = lc_monotonic_raw_ns();
     lc_core.sample_period_ns = lc_perf_period_ns(choice.rate);
+    atomic_store_explicit(&lc_core.samples_rarer, 1, memory_order_relaxed);
 }
 
 /* A filter of the program's own may kill it for a system call that it does not expect. */
@@ -143,7 +145,22 @@ static uint64_t least_period(const struct lc_thread *t, const struct lc_sampler 
         periods = t->samples_rarer;
     while (shares_rate(s) && periods + 1 < n && periods < PERIODS_MOST)
         periods *= 2;
-    return lc_core.sample_period_ns * periods;
+    periods *= atomic_load_explicit(&lc_core.samples_rarer, memory_order_relaxed);
+    return lc_core.sample_period_ns * (periods < PERIODS_MOST ? periods : PERIODS_MOST);
+}
+
+/* By the first thread, before its first ring is opened. */
+static void fit_cost(void) {
+    static atomic_flag begun = ATOMIC_FLAG_INIT;
+    if (lc_sampling.by_timer || atomic_flag_test_and_set_explicit(&begun, memory_order_relaxed))
+        return;
+    uint64_t ticks = lc_sample_cost_measure(lc_perf_copies_stack() ? STACK_FIRST : 0);
+    atomic_store_explicit(&lc_sampling.kernel_ticks, ticks, memory_order_relaxed);
+    if (!lc_sampling.asked)
+        atomic_store_explicit(&lc_core.samples_rarer,
+                              lc_sample_periods((double)ticks * lc_sampler_ns_per_tick(),
+                                                lc_core.sample_period_ns, PERIODS_COSTLY),
+                              memory_order_relaxed);
 }
 
 /* One that no thread has: its number; THREADS: there is none. */
@@ -205,14 +222,13 @@ static void begin(struct lc_thread *t) {
         t->counts.short_threads++;
         return;
     }
+    fit_cost();
     struct lc_sampler *s = sampler_new(t);
     if (s == NULL) {
         t->counts.refused_threads++;
         return;
     }
     atomic_fetch_add_explicit(&n_starts, 1, memory_order_relaxed);
-    if (s->number == 0 && !lc_sampling.by_timer)
-        lc_sampling.kernel_ticks = lc_sample_cost_measure(lc_perf_copies_stack() ? STACK_FIRST : 0);
     t->sampler = s;
     t->sample_head = &heads[s->number];
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What samples cost LAMMPS (melt, Open MPI), or a team of OpenMP: bare runs, measured ones without and with samples in turn.
 
-usage: samples_cost.py BUILD_DIR [--ranks 2] [--rounds 9] [--most 30] [--steps 2000] [--rate 500] [--team PROGRAM]
+usage: samples_cost.py BUILD_DIR [--ranks 2] [--rounds 9] [--most 30] [--steps 2000] [--rate R] [--team PROGRAM]
 
-PROGRAM: of OpenMP, in place of LAMMPS; the samples are those of the default.
+PROGRAM: of OpenMP, in place of LAMMPS. Without --rate the samples are those of the default, at the rate that what one takes allows.
 
 More rounds than --rounds are run, up to --most, until it is known to half a point what samples add: half of the 95 % interval of the median of the differences
 of both runs of a round.
@@ -93,12 +93,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--most", type=int, default=30)
     parser.add_argument("--steps", type=int, default=2000)
-    parser.add_argument("--rate", default="500")
+    parser.add_argument("--rate")
     parser.add_argument("--team", type=os.path.realpath)
     args = parser.parse_args()
     latecomer = os.path.realpath(os.path.join(args.build, "bin/latecomer"))
     os.environ.pop("LATECOMER_SAMPLE", None)
-    kinds = {"without samples": ["--sample=off"], "with samples": [] if args.team else [f"--sample={args.rate}"]}
+    kinds = {"without samples": ["--sample=off"], "with samples": [f"--sample={args.rate}"] if args.rate else []}
     rows = {kind: [] for kind in kinds}
     with tempfile.TemporaryDirectory() as scratch:
         out = os.path.join(scratch, "result")
@@ -113,14 +113,14 @@ def main():
                 shown = subprocess.run([latecomer, "show", "--json", out], capture_output=True, text=True, check=True).stdout
                 meta = json.loads(shown)["meta"]
                 rows[kind].append((seconds, 100 * (seconds / bare - 1), 100 * parent / seconds / args.ranks, meta["overhead"]["call_ns"],
-                                   100 * meta["overhead"].get("sampling_s", 0) / meta["wall_time_s"] / args.ranks))
+                                   100 * meta["overhead"].get("sampling_s", 0) / meta["wall_time_s"] / args.ranks, meta.get("sample_rate", 0)))
     difference = differences(rows)
     what = os.path.basename(args.team) if args.team else f"LAMMPS, {args.ranks} ranks, {args.steps} steps"
     print(f"{what}, {len(difference)} rounds")
     for kind, runs in rows.items():
-        seconds, longer, parent, call_ns, reading = zip(*runs)
+        seconds, longer, parent, call_ns, reading, rate = zip(*runs)
         print(f"{kind}: run time {spread(seconds, 's')}, {spread(longer, '%')} longer than bare; parent {spread(parent, '% of a core per rank')}; "
-              f"{spread(call_ns, 'ns', 1)} per call; reading samples {spread(reading, '% of the run time')}")
+              f"{spread(call_ns, 'ns', 1)} per call; reading samples {spread(reading, '% of the run time')}; {spread(rate, 'per second', 0)}")
     calls = [b[3] - a[3] for a, b in zip(*rows.values())]
     print(f"samples: {spread(difference, 'points')} of dilation, the median to {resolution(difference):.2f}; {spread(calls, 'ns', 1)} per call")
     figure("dilation", statistics.median(difference), "%")

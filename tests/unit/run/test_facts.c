@@ -26,6 +26,7 @@ static void put_ranks(struct lc_strbuf *facts) {
         ranks[i].counted_ns = 1e5;
         ranks[i].own_s = 0.5;
         ranks[i].samples_rarer = i * 4;
+        ranks[i].sample_rate = i == 0 ? 500 : 125.3;
         ranks[i].grid = (struct lc_grid){
             .n_dims = 1, .size = RANKS, .position = 1 - i, .dims = {RANKS}, .periodic = {1}};
         ranks[i].groups.n = 1;
@@ -212,6 +213,7 @@ static void become_json(void **state) {
     /* 60 calls of 1 ms and 40 of 0.1 ms on each rank, and what is rare */
     is_number(meta, "overhead/total_s", 0.120 + 0.008 + 1);
     is_number(meta, "overhead/calls_counted_only", 80);
+    is_number(meta, "sample_rate", 125.3); /* of the rank with fewest */
     is_text(meta, "overhead/reduced/0/text",
             "1 call site of MPI_Wtime: calls were counted, not timed; their time is the calling "
             "function's");
