@@ -138,7 +138,9 @@ static void lc_iterations_outliers(const double *elapsed_s, const int32_t *who, 
 
 /* By what a loop of one rank is known to the others. */
 struct span {
-    uint64_t home;             /* hash of its call path */
+    uint64_t home;       /* hash of its call path */
+    uint64_t visits;     /* how often it came */
+    uint64_t number, of; /* which one of the loops of its home, in order of time; all of them */
     double first, last, error; /* global time, s */
 };
 
@@ -147,8 +149,8 @@ struct own_loop {
     struct span span;
 };
 
-enum { FEWEST, STRIDE, HOLDER, N_LEAST }; /* of least[]; of STRIDE what it is less than NONE */
 #define NONE ((uint64_t)INT64_MAX)        /* for MPI_MIN, as lc_clk_key */
+enum { FEWEST, STRIDE, HOLDER, N_LEAST }; /* of least[]; of STRIDE what it is less than NONE */
 /* Of bounds[]: begin of the run, negated; of the loop begin, negated, end, and how long a rank was
  * in it; longest chains outside of OpenMP at both. */
 enum { RUN, BEGIN, END, LONGEST, CHAIN_BEGIN, CHAIN_END, N_BOUNDS };
@@ -175,17 +177,57 @@ static size_t list_own(const struct lc_offset_ends *c, struct own_loop list[LC_L
     for (size_t i = 0; i < n; i++)
         list[i] = (struct own_loop){.loop = loops[i],
                                     .span = {.home = lc_clk_path_hash(loops[i]->home),
+                                             .visits = loops[i]->count,
                                              .first = lc_clk_global_s(c, loops[i]->first),
                                              .last = lc_clk_global_s(c, loops[i]->last),
                                              .error = c->error * 1e-9}};
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            if (list[k].span.home == list[i].span.home) {
+                list[i].span.of++;
+                list[i].span.number += loops[k]->first < loops[i]->first;
+            }
     return n;
 }
 
 /* Are they one loop, on two ranks? Loops of one function follow each other, and one rank may have
  * more of them than another one, so that the time tells which is which. */
-static bool is_same(const struct span *a, const struct span *b) {
+static bool is_at_that_time(const struct span *a, const struct span *b) {
     double both = fmin(a->last, b->last) - fmax(a->first, b->first) + a->error + b->error;
     return a->home == b->home && 2 * both >= fmax(a->last - a->first, b->last - b->first);
+}
+
+/* Where ranks wait for nobody in a loop (each writes its part of a file in turn), its time says
+ * nothing; but that all of them have as many loops in the function does, and that this one comes as
+ * often: the first visit of a site may be that of the code before, and the last that after. */
+static bool is_in_that_place(const struct span *a, const struct span *b) {
+    enum { ENDS = 2 };
+    return a->home == b->home && a->number == b->number && a->of == b->of &&
+           a->visits <= b->visits + ENDS && b->visits <= a->visits + ENDS;
+}
+
+static size_t find_loop(const struct own_loop *own, size_t n, const struct span *span,
+                        bool (*is_same)(const struct span *, const struct span *)) {
+    size_t i = 0;
+    while (i < n && !is_same(&own[i].span, span))
+        i++;
+    return i;
+}
+
+/* Collective: does some rank that has as many loops in the function as all others have none at the
+ * time of this one? `i`: the loop at that time here, `n`: none. */
+static bool place_tells(const struct own_loop *own, size_t n, size_t i, const struct span *span) {
+    enum { FEWEST_OF, MOST_OF, BY_TIME, N_SAID }; /* MOST_OF: what it is less than NONE */
+    uint64_t said[N_SAID] = {NONE, NONE, i < n}, all[N_SAID];
+    for (size_t k = 0; k < n; k++)
+        if (own[k].span.home == span->home) {
+            said[FEWEST_OF] = own[k].span.of;
+            said[MOST_OF] = NONE - own[k].span.of;
+        }
+    if (said[FEWEST_OF] == NONE) /* none in this function, or none is left */
+        said[BY_TIME] = 1;
+    lc_real.Allreduce(said, all, N_SAID, MPI_UINT64_T, MPI_MIN, lc_core.comm);
+    return all[BY_TIME] == 0 && all[FEWEST_OF] == NONE - all[MOST_OF];
 }
 
 /* Collective: how many iterations all ranks that have the loop share, and how they count. */
@@ -439,8 +481,12 @@ static bool take_next(struct own_loop *own, size_t *n, struct own_loop *taken) {
         i++;
     struct span span = first == lc_core.rank ? own[i].span : (struct span){0};
     lc_real.Bcast(&span, (int)sizeof span, MPI_BYTE, first, lc_core.comm);
-    while (i < *n && first != lc_core.rank && !is_same(&own[i].span, &span))
-        i++;
+    if (first != lc_core.rank)
+        i = find_loop(own, *n, &span, is_at_that_time);
+    if (place_tells(own, *n, i, &span) && first != lc_core.rank) {
+        size_t placed = find_loop(own, *n, &span, is_in_that_place);
+        i = placed < *n ? placed : i;
+    }
     if (i < *n) {
         *taken = own[i];
         own[i] = own[--*n];

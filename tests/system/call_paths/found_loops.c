@@ -14,7 +14,9 @@
  *   halves      even ranks make N iterations in one function, odd ones in another
  *   uneven      odd ranks make 12 calls of their own, then all of them N iterations, all in one
  *               function
- *   setups      20 loops of 12 iterations, each one call deeper, then N iterations */
+ *   setups      20 loops of 12 iterations, each one call deeper, then N iterations
+ *   turns       one rank after the other makes N iterations, then N others of the same function,
+ *               and waits for nobody in them */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +113,21 @@ __attribute__((noinline)) static void uneven(void) {
     }
 }
 
+__attribute__((noinline)) static void turns(void) {
+    if (rank > 0)
+        MPI_Recv(NULL, 0, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < n; i++) {
+        work(0.2);
+        MPI_Barrier(MPI_COMM_SELF);
+    }
+    for (int i = 0; i < n; i++) {
+        work(0.3);
+        MPI_Barrier(MPI_COMM_SELF);
+    }
+    if (rank < ranks - 1)
+        MPI_Send(NULL, 0, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
+}
+
 __attribute__((noinline)) static void edge(void) {
     volatile double all = 0;
     for (int i = 0; i < 6; i++)
@@ -164,6 +181,8 @@ int main(int argc, char **argv) {
         halves();
     else if (argc > 2 && strcmp(argv[1], "uneven") == 0)
         uneven();
+    else if (argc > 2 && strcmp(argv[1], "turns") == 0)
+        turns();
     else if (argc > 2 && strcmp(argv[1], "edges") == 0) {
         edge();
         steps();

@@ -15,6 +15,8 @@ ALWAYS = {"flat": (("run", "sum"), N - 2, N), "nested": (("run",), N - 2, N), "o
           "setups": (("steps", "sum"), N - 2, N), "edges": (("steps", "sum"), N - 2, N), "uneven": (("uneven",), N - 2, N), "commands_5": (("steps", "sum"), N - 2, N),
           "commands_13": (("steps", "sum"), N - 2, N)}
 TIMED = {"neighbours": (("run", "exchange"), N - 2, N), "slow": (("run", "sum"), N - 2, N)}
+# Each loop's function and number of ranks.
+BY_FUNCTION = {"halves": [("even", 2), ("odd", 2)], "turns": [("turns", 4), ("turns", 4)]}
 bad = 0
 
 
@@ -26,7 +28,7 @@ def check(good, what):
 
 def main():
     with launch.Workspace(FLAVOUR, LATECOMER) as space:
-        for kind, wanted in [*(ALWAYS if WHEN == "always" else TIMED).items(), *([("few", None), ("halves", ("even", "odd"))] if WHEN == "always" else [])]:
+        for kind, wanted in ({**ALWAYS, "few": None, **BY_FUNCTION} if WHEN == "always" else TIMED).items():
             done = space.run([*space.launcher(4), *space.tool(directory=kind), PROGRAM, kind, str(N)])
             if done.status != 0:
                 sys.exit(f"{kind}: exit {done.status} {done.err[-300:]}")
@@ -35,9 +37,9 @@ def main():
             if wanted is None:
                 check(loops == [], f"{kind}: nothing repeats 10 times: {loops}")
                 continue
-            if kind == "halves":
+            if kind in BY_FUNCTION:
                 found = sorted((loop["callpath"].split("/")[-1], loop["ranks"]) for loop in loops)
-                check(found == [(function, 2) for function in wanted] and all(N - 2 <= loop["count"] <= N for loop in loops), f"{kind}: each on its ranks: {found}")
+                check(found == wanted and all(N - 2 <= loop["count"] <= N for loop in loops), f"{kind}: each on its ranks: {found}")
                 continue
             if kind == "edges":
                 check(len(loops) == 2 and "steps" in loops[0]["callpath"].split("/"), f"{kind}: what covers most is first: {[loop['callpath'] for loop in loops]}")
