@@ -8,7 +8,7 @@ void lc_logical_begin(struct lc_logical *l, uint32_t interval, uint64_t now) {
     l->in_mpi = l->in_omp = 0;
     LC_SHOW(l->origin, now);
     l->last = l->begin = now;
-    l->skipped = 0;
+    l->skipped = l->own_in_calls = 0;
     LC_SHOW(l->interval, interval);
     l->phase = 0;
     l->stale = true;

@@ -25,6 +25,7 @@ struct lc_logical {
     uint64_t origin;         /* outside_omp = now - origin */
     uint64_t in_mpi, in_omp; /* sums of the time in calls, and in the OpenMP runtime */
     uint64_t begin, skipped; /* of the interval; of our own work in it */
+    uint64_t own_in_calls;   /* the part of it at the ends of calls: in_mpi leaves it out */
     uint32_t interval;       /* 0: not measuring */
     uint32_t phase;
     uint32_t rank;

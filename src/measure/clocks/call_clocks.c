@@ -218,6 +218,7 @@ static void end_again(struct lc_call *call, struct lc_clk_thread *k) {
     lc_clk_own_lock();
     k->l.last = call->end = now;
     k->l.skipped += own;
+    k->l.own_in_calls += own;
     lc_clk_own_unlock();
     LC_CLK_LOG("D %llu\n", (unsigned long long)own);
 }
@@ -247,6 +248,7 @@ static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data)
     end(call, k);
     k->l.in_mpi -= own;
     k->l.skipped += own;
+    k->l.own_in_calls += own;
 }
 
 const struct lc_event_type lc_clk_end_event = {.run = end_later, .local = true};

@@ -106,7 +106,7 @@ void lc_clk_interval_end(uint64_t now) {
             }
             v->threads += 1;
             v->useful_sum += own;
-            v->in_mpi += (double)k->l.in_mpi;
+            v->in_mpi += (double)(k->l.in_mpi + k->l.own_in_calls); /* as in the profile */
             v->outside_mpi +=
                 (double)(k->l.last + rest - k->l.begin - k->l.skipped - k->l.in_mpi - k->l.in_omp);
             longer(v, LC_PATH_THREAD, &v->useful_max, own, k);

@@ -14,8 +14,6 @@ MODES = {"shm": {"LATECOMER_TRANSPORT": "shm"}, "mpi": {"LATECOMER_TRANSPORT": "
 EXACT = 1e-5  # seconds: virtual time
 # Seconds, on the simulated MPI: what the tool does at the end of a call over records is the program's work to it (docs/clocks.md), and the call's in the log.
 OWN_WORK = 1e-6
-# Longer work, as where a window is made, is in the log's time in MPI, but in no clock.
-WINDOW_MADE = 5e-5
 REGIONS = {"pipeline": ["stage"], "wavefront": ["cell"], "shift": ["slow", "fast"], "tree": ["leaf", "combine"], "master": ["book", "job", "tidy"],
            "stencil": ["border", "inner", "meanwhile"], "overlap": ["late", "early", "between", "behind"], "grid": ["split", "row", "column"],
            "fences": ["before", "epoch", "after"], "prefix": ["part"], "rooted": ["root", "member", "all"], "handshake": ["short", "then", "long"],
@@ -42,9 +40,8 @@ def factors(found, label, judge, result, useful, chain, elapsed, node):
     talp = {"communication_efficiency": (elapsed - min(inside)) / elapsed, "load_balance_in": (elapsed - least) / (elapsed - min(inside)),
             "load_balance_out": (elapsed - sum(inside) / size) / (elapsed - least), "parallel_efficiency": (elapsed - sum(inside) / size) / elapsed}
     for dialect, is_value, values in (("clocks", pop, wanted), ("additive", pop["dialects"]["additive"], add), ("talp", pop["dialects"]["talp"], talp)):
-        exact = judge.in_mpi if dialect == "talp" else judge.exact
         for name, value in values.items():
-            constructed.near(found, f"{label} {dialect} {name}", is_value[name], value, exact / elapsed + late)
+            constructed.near(found, f"{label} {dialect} {name}", is_value[name], value, judge.exact / elapsed + late)
     for name, value in wanted.items():
         constructed.near(found, f"{label} mpi {name}", pop["mpi"][name], value, judge.exact / elapsed + late)
     constructed.near(found, f"{label} identities", pop["identity_error"], 0, 1e-9)
@@ -124,7 +121,6 @@ def check(work, program, pattern, ranks, mode):
     useful, chain, elapsed = judge.result()
     most = max(len(calls) for _, _, calls in judge.ranks)
     judge.exact = EXACT if not work.simulated else constructed.EXACT + (OWN_WORK * most if mode != "shm" else 0)
-    judge.in_mpi = judge.exact + (WINDOW_MADE if work.simulated and mode != "shm" and pattern == "fences" else 0)
     nodes = [r * 2 // ranks for r in range(ranks)] if mode == "mixed" else [0] * ranks
     factors(found, label, judge, result, useful, chain, elapsed, nodes)
     paths(found, label, judge, result, useful, chain, elapsed)
