@@ -65,7 +65,7 @@ struct lc_trace_conversion {
     uint64_t *dropped; /* requests that the filter leaves out, ascending */
     size_t n_dropped, cap_dropped;
     size_t next_child;
-    uint32_t window; /* the last stretch that began (measure/trace/trace_window.h), 0: none */
+    uint32_t window; /* the last stretch that began (measure/trace/trace_area.h), 0: none */
     OTF2_AttributeList *attributes; /* of the next event; NULL before the first */
 };
 

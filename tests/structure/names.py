@@ -12,7 +12,7 @@ import circles
 from verdict import verdict
 
 OFTEN = {"CMakeLists.txt", "README.md", "__init__.py", ".clang-tidy", ".gitignore"}
-# Named by pasting tokens together: in the tables of calls (gen_calls.py, gen_gomp.py), and by lc_hook_ (hooks.h).
+# Named by pasting tokens together: in the tables of calls (gen_calls.py, gen_gomp.py), and by lc_hook_ (hot.h).
 PASTED = re.compile(r"lc_(coll|wrap|clocks|trace|gomp_entry)_")
 
 

@@ -5,7 +5,6 @@
 #include "base/timer.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
-#include "measure/callpath/entry_find.h"
 #include "measure/core/thread.h"
 
 #include <stdlib.h>

@@ -1,10 +1,8 @@
 #include "measure/core/core.h"
-#include "measure/callpath/entries.h"
 #include "measure/callpath/entry.h"
 #include "measure/unwind/modules.h"
 #include "measure/callpath/python_stack.h"
 #include "measure/unwind/walk.h"
-#include "measure/callpath/region_names.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 

@@ -1,9 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/callpath/entry_find.h"
 #include "measure/callpath/entry.h"
-#include "measure/callpath/entries.h"
 #include "measure/callpath/budget.h"
 #include "measure/unwind/walk.h"
 #include "measure/core/thread.h"

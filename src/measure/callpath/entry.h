@@ -1,5 +1,5 @@
 /* The call-path cache: entries, the paths they stand for, and the cold half of the look-up
- * (entry.c). The hot half is entry_find.h. */
+ * (entry.c), the hot half, and the memory of entries (entries.c). */
 #ifndef LC_MEASURE_CALLPATH_ENTRY_H
 #define LC_MEASURE_CALLPATH_ENTRY_H
 
@@ -10,6 +10,10 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "measure/unwind/walk.h" /* struct lc_check */
+#include "format/state.h"
+#include "measure/callpath/python_stack.h"
+#include "measure/core/core.h"
+#include "measure/core/thread.h"
 
 struct lc_loop;
 struct lc_state_row;
@@ -123,7 +127,6 @@ struct lc_entry *lc_plain_entry(void);
 /* What rooms above want to hear of call paths; what starts the core sets it. */
 
 struct lc_entry;
-struct lc_thread;
 
 struct lc_path_watch { /* NULL: nobody wants to */
     /* A node of the call tree is in use. With lc_core.lock held. */
@@ -134,5 +137,129 @@ struct lc_path_watch { /* NULL: nobody wants to */
     void (*made)(const struct lc_entry *entry);
 };
 extern struct lc_path_watch lc_path_watch;
+
+/* The validated cache (the look-up of the call path): an entry holds, besides its key, the places
+ * on the stack where return addresses lie (and frame pointers that other frames are found by), and
+ * their contents. Equal return address, stack pointer and frame pointer of a frame mean that the
+ * next return address lies at the same place; it is compared; so by induction, equal words mean the
+ * same call path. The first difference ends the comparison: no place is read that is not proven. */
+
+static inline uint32_t lc_bucket(uint64_t ra, uint64_t frame) {
+    uint64_t mix = lc_hash_key(ra ^ (frame << 7));
+    return (uint32_t)(mix >> 54); /* LC_BUCKETS = 2^10 */
+}
+
+static inline bool lc_differs(const struct lc_check *check, uint64_t frame) {
+    return *(const uint64_t *)(frame + (uint64_t)check->offset) != check->expected;
+}
+
+static inline bool lc_entry_holds(const struct lc_entry *entry, uint64_t frame) {
+    const struct lc_check *check = entry->checks, *end = check + entry->n_checks;
+    for (; check < end; check += LC_CHECKS_AT_ONCE)
+        if (lc_differs(check, frame) || lc_differs(check + 1, frame) ||
+            lc_differs(check + 2, frame) || lc_differs(check + 3, frame))
+            return false;
+    return true;
+}
+
+static inline bool lc_entry_is(const struct lc_entry *entry, uint64_t fn_ctx, uint64_t ra,
+                               uint64_t frame) {
+    return entry->ra == ra && entry->frame == frame && entry->fn_ctx == fn_ctx &&
+           lc_entry_holds(entry, frame);
+}
+
+__attribute__((no_sanitize("address", "thread"))) static inline struct lc_entry *
+lc_entry_find(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t frame) {
+    uint64_t fn_ctx = fn | (uint64_t)lc_context(t) << 32;
+    struct lc_entry *e = t->last->follower; /* programs go in circles: mostly the same again */
+    if (e != NULL && lc_entry_is(e, fn_ctx, ra, frame))
+        return e;
+    for (e = t->buckets[lc_bucket(ra, frame)]; e != NULL; e = e->next)
+        if (lc_entry_is(e, fn_ctx, ra, frame))
+            return t->last->follower = e;
+    return lc_entry_cold(t, fn_ctx, ra, frame);
+}
+
+static inline struct lc_state_row *lc_row(struct lc_thread *t, struct lc_path *path, uint32_t key) {
+    for (uint32_t i = 0; i < path->n_rows; i++)
+        if (path->rows[i].key == key)
+            return path->rows[i].row;
+    return lc_row_cold(t, path, key);
+}
+
+/* Memory of the remembered call paths of a thread. When it is full, entries that were not used
+ * since the last time go, and their memory is used again; where paths that went come back, or most
+ * are in use, the memory grows instead, up to LC_ENTRIES_MOST per thread and LC_ENTRIES_PROCESS in
+ * all.
+ *
+ * Whether an entry was used costs the hot path nothing: each use adds to gap_ticks, which is
+ * emptied when the entry is made and when it is looked at here.
+ *
+ * Invariant: the thread's last entry and those of its open regions stay (at another place: nobody
+ * else keeps pointers to entries beyond an event). */
+
+struct lc_draft;
+struct lc_pool;
+
+enum {
+    LC_ENTRIES_FIRST = 8 << 20,
+    LC_ENTRIES_MOST = 64 << 20,
+    LC_ENTRIES_PROCESS = 256 << 20 /* what threads take beyond their first part */
+};
+
+/* The entry of a draft, linked into its bucket; one that cannot be kept is overwritten by the one
+ * after the next such. */
+struct lc_entry *lc_entry_new(struct lc_thread *t, const struct lc_draft *d, uint64_t fn_ctx,
+                              uint64_t ra, uint64_t frame);
+/* Another thread goes on with what this one remembers: it has a stack of its own. */
+void lc_entries_other_stack(struct lc_thread *t);
+/* Frees all entries of a thread, when it ends. */
+void lc_entries_free(struct lc_thread *t);
+
+/* Memory of the entries of one thread's call-path cache: taken in blocks, given back as a whole; at
+ * most its capacity. */
+
+/* An empty pool, for good. NULL: no memory. */
+struct lc_pool *lc_pool_new(size_t capacity_bytes);
+
+/* Between which two call sites the time of a node was spent, per thread: sums over the transitions
+ * (previous event, event) of entries. Takes the sum of one slot of an entry, before that is used
+ * again. */
+void lc_sites_take(struct lc_thread *t, struct lc_entry *e, int slot);
+/* The same of all slots of all entries. */
+void lc_sites_take_all(struct lc_thread *t);
+
+/* The pair that took most of the node's time in all threads, as addresses in its file;
+ * false: none. */
+bool lc_sites_most(uint32_t node, uint64_t *from, uint64_t *to);
+
+/* A call path while its entry is made: the stack is unwound, what is not shown is cut off, open
+ * regions are put where they were begun, and nodes are interned. Used by entry.c. */
+
+enum { LC_DRAFT_ITEMS = LC_ITEMS_MAX + LC_REGION_DEPTH + 2 };
+
+/* What is known of the path. */
+struct lc_draft {
+    struct lc_item items[LC_DRAFT_ITEMS];
+    uint32_t n_items;
+    struct lc_check checks[3 * LC_FRAMES_CACHED];
+    uint32_t n_checks;
+    bool cacheable;
+    struct lc_frame frames[LC_FRAMES_MAX];
+    struct lc_walk walk; /* kept from draft to draft */
+};
+
+/* The stack outside of the wrapper with this frame address, by unwinding. */
+void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
+/* The same by libunwind alone; counts the frames that remembered rules find otherwise. */
+void lc_draft_check(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
+/* The function around the return address alone, inside of the open regions; after "..." where
+ * other call paths are whole. */
+void lc_draft_caller(struct lc_thread *t, struct lc_draft *d, uint64_t ra, uint64_t frame);
+/* Adds the region that begins: one item more, or, where its address says so, the innermost frame.
+ * With lc_core.lock held. */
+void lc_draft_region(struct lc_draft *d, uint32_t region, uint32_t serial);
+/* The node that the first n items lead to; 0: none. */
+uint32_t lc_draft_node(const struct lc_draft *d, uint32_t n);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
-#include "measure/callpath/region_names.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 

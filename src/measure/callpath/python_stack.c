@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "measure/unwind/modules.h"
 #include "measure/callpath/python_layout.h"
-#include "measure/callpath/region_names.h"
+#include "measure/unwind/modules.h"
+#include "measure/core/state_write.h"
 #include "measure/unwind/walk.h"
 
 enum {

@@ -32,8 +32,8 @@ int lc_python_insert(struct lc_thread *t, struct lc_frame *frames, int n, int lo
  * number; 0: none, or they cannot be read. For handlers of signals: takes no lock and no memory,
  * and reads by a system call that cannot fault. May change errno. */
 uint32_t lc_python_note(uint64_t *words, uint32_t most);
-/* region_names.h's number of the function whose code was noted; LC_NONE: it is none that is shown,
- * or is not there any more. */
+/* The number (lc_region_by_name) of the function whose code was noted; LC_NONE: it is none that is
+ * shown, or is not there any more. */
 uint32_t lc_python_noted(struct lc_thread *t, uint64_t code);
 /* The begin of the C function that runs frames; 0: no interpreter is known. */
 uint64_t lc_python_evaluate(void);

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "measure/callpath/budget.h"
-#include "measure/clocks/clocks_finalize.h"
+#include "measure/clocks/intervals.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clock_messages.h"

@@ -12,7 +12,6 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/what_if_factors.h"
 #include "measure/clocks/clocks.h"
-#include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/intervals.h"

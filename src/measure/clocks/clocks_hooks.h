@@ -1,4 +1,4 @@
-/* Logical clocks and piggyback: what happens at the points of hooks.h (called only with the mode
+/* Logical clocks and piggyback: what happens at the hooks of hot.h (called only with the mode
  * bit set). Budget per call with a message (x86, 2 ranks): 25 ns, of them 15 for the line that
  * comes from the other core. */
 #ifndef LC_MEASURE_CLOCKS_CLOCKS_HOOKS_H
@@ -11,8 +11,9 @@
 #include "format/raw.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
-#include "measure/core/core_parts.h"
+#include "measure/core/core.h"
 #include "measure/core/thread.h"
+#include "base/timer.h"
 
 struct lc_comm;
 
@@ -136,5 +137,16 @@ void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
                        const struct lc_win_epoch *epoch, bool done);
 /* Before MPI completes these requests (MPI_Wait*, MPI_Test*). */
 void lc_clocks_completing(struct lc_call *call, int n, struct lc_request *const *requests);
+
+/* Work of the tool between two events. */
+
+/* The call begins now; what was done since call->begin is not the program's. */
+static inline void lc_skip_own_work(struct lc_call *call) {
+    uint64_t now = lc_ticks();
+    call->thread->counts.own_ticks += now - call->begin;
+    if (call->mode & LC_MODE_CLOCKS)
+        lc_clocks_skip(call, now - call->begin);
+    call->begin = now;
+}
 
 #endif

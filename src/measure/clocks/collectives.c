@@ -8,7 +8,6 @@
 #include "measure/mpi/handles.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
-#include "measure/mpi/topology.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"

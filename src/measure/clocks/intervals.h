@@ -8,6 +8,7 @@
 
 #include "piggyback/cpvec.h"
 #include "format/facts.h"
+#include "base/err.h"
 
 struct lc_call;
 struct lc_clk_thread;
@@ -24,8 +25,6 @@ void lc_clk_interval_seen(bool on, uint64_t now);
 uint32_t lc_clk_interval_now(void);
 /* The same of a thread of it, which asks, and when it began for the thread (ticks). */
 uint32_t lc_clk_interval_of(const struct lc_clk_thread *k, uint64_t *begin);
-/* Is the thread between two calls, where the clocks are? */
-bool lc_clk_is_between(const struct lc_clk_thread *k);
 /* The thread sees what intervals began and ended since its last event. */
 void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now);
 
@@ -35,8 +34,6 @@ void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now);
 void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call);
 /* The outermost region of the first thread ends. */
 void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call);
-/* An interval begins or ends. With lc_clk.lock held. */
-void lc_clk_phase_interval(bool on, uint64_t now, uint32_t region);
 /* The log of a test: as the program's phase begins or ends, where the clocks lag behind it. region:
  * that begins; UINT32_MAX: it ends. */
 void lc_clk_phase_log(uint32_t region, uint64_t now);
@@ -73,5 +70,35 @@ void lc_iterations_put_ranks(const double *elapsed_s, const double *waiting_s, s
  * Brings loop->threads up to the visit at `now` (ticks); but for `outside_omp` nothing where a
  * thread is alone, or where clocks lag behind the program. */
 void lc_clk_iteration_visit(struct lc_loop *loop, uint64_t now);
+
+/* What the clocks give, merged over all ranks in MPI_Finalize; as facts (format/facts.h) on
+ * rank 0. */
+
+/* Empty: not on rank 0, or nothing is known; kept for ever. */
+const struct lc_strbuf *lc_clocks_facts(void);
+
+/* Before the first value of a node: sums of the call sites are complete. */
+void lc_clk_sites_close(void);
+/* An index-ed value of a node in the state; what: enum lc_state_wait_what; late_thread: as in
+ * struct lc_blame_row. */
+void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index,
+                      uint32_t late_thread);
+
+/* The same on all ranks for the same call path. */
+uint64_t lc_clk_path_hash(uint32_t node);
+
+/* The key of a hash that MPI_MAX orders as C does: MPICH 4.0 compares MPI_UINT64_T as if it had a
+ * sign. Never 0. */
+static inline uint64_t lc_clk_key(uint64_t hash) {
+    uint64_t key = hash & INT64_MAX;
+    return key != 0 ? key : 1;
+}
+
+/* Blame and costs. Collective; the rows that are kept go to the state of the ranks they name, the
+ * sums of waits and costs to the facts (rank 0). */
+void lc_clk_merge_blame(struct lc_strbuf *facts);
+/* Who waits for whom and sends to whom. Collective; adds LC_FACT_PAIRS on rank 0: the heaviest
+ * pairs of each rank, and what is left out. */
+void lc_clk_pairs_put(struct lc_strbuf *facts);
 
 #endif

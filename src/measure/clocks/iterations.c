@@ -8,7 +8,6 @@
 #include "base/strbuf.h"
 #include "format/facts.h"
 #include "format/state.h"
-#include "measure/clocks/clocks_finalize.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/global_time.h"
 #include "measure/core/core.h"

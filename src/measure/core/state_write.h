@@ -3,6 +3,7 @@
 #ifndef LC_MEASURE_CORE_STATE_WRITE_H
 #define LC_MEASURE_CORE_STATE_WRITE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
 
@@ -59,5 +60,27 @@ uint64_t lc_state_reserve(size_t bytes);
 /* A part of them (offset in the state, a multiple of a page) can be touched from now on. Any
  * thread, also in a signal handler. false: the kernel has no memory left for it. */
 bool lc_state_make_usable(uint64_t offset, uint64_t bytes);
+
+/* Names of the program's regions, interned: ids are dense. Regions by address are functions
+ * compiled with -finstrument-functions. */
+
+struct lc_region_name {
+    uint64_t address; /* 0: by name */
+    uint32_t name;    /* index of the state's names */
+    char *text;
+};
+/* The id of a region, new if it is seen for the first time. LC_NONE: no memory, or too many. */
+uint32_t lc_region_by_name(const char *name);
+/* The same of a function of the program. */
+uint32_t lc_region_by_address(uint64_t address);
+
+/* of an id that was given out */
+struct lc_region_name lc_region_get(uint32_t id);
+
+/* Codes in an entry's key besides enum lc_fn: two per region. */
+static inline uint32_t lc_region_fn(uint32_t region, bool end) {
+    return LC_FN_COUNT + 2 + region * 2 + (end ? 1 : 0);
+}
+enum { LC_FN_CONTROL = LC_FN_COUNT }; /* latecomer_start, latecomer_stop */
 
 #endif

@@ -13,9 +13,8 @@
 #include "base/strbuf.h"
 #include "format/raw_pack.h"
 #include "format/state.h"
-#include "measure/clocks/clocks_finalize.h"
+#include "measure/clocks/intervals.h"
 #include "measure/core/core.h"
-#include "measure/core/core_parts.h"
 #include "measure/gather/finalize.h"
 
 /* Writing the profile in MPI_Finalize. Call trees are merged up a binomial tree; the maps from each

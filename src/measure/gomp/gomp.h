@@ -80,7 +80,7 @@ struct lc_gomp_fork {
     struct lc_gomp_fork *outer; /* of `forks` */
 };
 
-/* ---- gomp_self.c */
+/* ---- gomp_team.c: threads */
 
 extern const struct lc_part lc_gomp_part;
 /* The runtime's own function, for this caller. */
@@ -116,8 +116,6 @@ void lc_gomp_fork_started(struct lc_gomp_fork *fork);
 struct lc_gomp_fork *lc_gomp_join_begin(void);
 /* It is over; fork: NULL, or from lc_gomp_join_begin, freed here. */
 void lc_gomp_join_end(struct lc_gomp_fork *fork);
-/* A worker's share has ended, if it has: told now. */
-void lc_gomp_tell_end(struct lc_gomp_thread *self);
 
 /* ---- gomp_work.c */
 
@@ -145,7 +143,7 @@ void lc_gomp_apart_begin(struct lc_gomp_share *apart);
 /* It is over. */
 void lc_gomp_apart_end(const struct lc_gomp_share *apart);
 
-/* ---- gomp_locks.c */
+/* ---- gomp_work.c: locks */
 
 extern const char lc_gomp_unnamed, lc_gomp_atomic; /* their addresses are locks */
 /* A lock is new; kind: enum ompt_mutex, wait: its address. */

@@ -200,3 +200,25 @@ void lc_gomp_entry_doacross_ull_wait(ull first, ...) {
     va_end(more);
     wait_for_iteration(numbers, LC_GOMP_doacross_ull_wait, code);
 }
+
+const char lc_gomp_unnamed = 0, lc_gomp_atomic = 0;
+
+void lc_gomp_lock_init(int kind, uint64_t wait, const void *code) {
+    if (lc_gomp_self() != NULL)
+        lc_omp_lock_init(kind, 0, 0, wait, code);
+}
+
+void lc_gomp_acquire(int kind, uint64_t wait, const void *code) {
+    if (lc_gomp_self_known() != NULL)
+        lc_omp_mutex_acquire(kind, 0, 0, wait, code);
+}
+
+void lc_gomp_acquired(int kind, uint64_t wait, const void *code) {
+    if (lc_gomp_self_known() != NULL)
+        lc_omp_mutex_acquired(kind, wait, code);
+}
+
+void lc_gomp_released(int kind, uint64_t wait, const void *code) {
+    if (lc_gomp_self() != NULL)
+        lc_omp_mutex_released(kind, wait, code);
+}

@@ -6,16 +6,14 @@
 #include "measure/hot/locations.h"
 #include "base/err.h"
 #include "base/timer.h"
-#include "measure/clocks/own_work.h"
+#include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
 #include "measure/hot/hot.h"
-#include "measure/core/core_parts.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/budget.h"
-#include "measure/callpath/entries.h"
 #include "measure/samples/sampler.h"
 #include "measure/core/thread.h"
-#include "measure/trace/trace_window.h"
+#include "measure/trace/trace_area.h"
 #include "measure/unwind/modules.h"
 
 /* Calls that the program makes inside its callbacks: MPI is in a call of this thread already, and

@@ -1,12 +1,10 @@
 #include <string.h>
 
 #include "measure/core/core.h"
-#include "measure/core/core_parts.h"
-#include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
 #include "measure/callpath/entry.h"
-#include "measure/callpath/region_names.h"
-#include "measure/hot/user_regions.h"
+#include "measure/core/state_write.h"
+#include "measure/hot/locations.h"
 #include "measure/core/thread.h"
 
 /* Begin and end of regions: by name (latecomer.h), by function (-finstrument-functions); and

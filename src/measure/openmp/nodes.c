@@ -12,9 +12,8 @@
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/omp_records.h"
 #include "measure/callpath/entry.h"
-#include "measure/hot/user_regions.h"
+#include "measure/hot/locations.h"
 #include "measure/unwind/modules.h"
-#include "measure/callpath/region_names.h"
 #include "measure/samples/sampler.h"
 #include "measure/core/state_write.h"
 

@@ -32,7 +32,7 @@ enum lc_omp_construct {
     LC_OMP_AT_TEST_LOCK,
     LC_OMP_AT_CREATE_TASK,
     LC_OMP_AT_IDLE,
-    LC_OMP_AT_REGION_NAME, /* of these two `node` is the region's id of hot/user_regions.h */
+    LC_OMP_AT_REGION_NAME, /* of these two `node` is the region's id of lc_region_by_name */
     LC_OMP_AT_TEAMS_NAME
 };
 

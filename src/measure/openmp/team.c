@@ -20,7 +20,7 @@
 #include "measure/openmp/task_spans.h"
 #include "measure/openmp/tasks.h"
 #include "measure/openmp/waiting.h"
-#include "measure/hot/user_regions.h"
+#include "measure/hot/locations.h"
 #include "measure/core/state_write.h"
 
 void lc_omp_thread_begin(int kind, union ompt_data *data) {

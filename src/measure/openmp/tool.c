@@ -6,7 +6,6 @@
 #include "format/facts.h"
 #include "measure/clocks/clocks.h"
 #include "measure/core/core.h"
-#include "measure/core/core_parts.h"
 #include "measure/openmp/doacross.h"
 #include "measure/openmp/mutexes.h"
 #include "measure/openmp/omp_self.h"
@@ -15,7 +14,7 @@
 #include "measure/openmp/tasks.h"
 #include "measure/openmp/team.h"
 #include "measure/stub/stub.h"
-#include "measure/hot/user_regions.h"
+#include "measure/hot/locations.h"
 
 static char runtime_name[128];
 

@@ -4,7 +4,6 @@
 #include "base/timer.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
-#include "measure/clocks/own_work.h"
 #include "measure/callpath/entry.h"
 #include "measure/samples/timer_ring.h"
 #include "measure/core/state_write.h"

@@ -1,5 +1,5 @@
-#include "measure/hot/locations.h"
 #include "measure/start/core_start.h"
+#include "measure/hot/locations.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include "measure/alone/alone.h"
 #include "measure/wrappers/wrappers.h"
 #include "measure/core/core.h"
-#include "measure/core/core_parts.h"
 #include "measure/gather/finalize.h"
 #include "measure/gomp/gomp.h"
 #include "measure/openmp/tool.h"
@@ -20,12 +19,11 @@
 #include "measure/callpath/entry.h"
 #include "measure/unwind/modules.h"
 #include "measure/unwind/walk.h"
-#include "measure/hot/user_regions.h"
 #include "measure/samples/sampler.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 #include "measure/trace/trace_area.h"
-#include "measure/trace/trace_calls.h"
+#include "measure/trace/trace_hooks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/stub/stub.h"
 

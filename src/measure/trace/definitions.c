@@ -19,7 +19,6 @@
 #include "base/lookup.h"
 #include "measure/callpath/entry.h"
 #include "base/binomial.h"
-#include "measure/trace/trace_window.h"
 #include "format/union.h"
 
 enum { DEFINITIONS_BYTES = 64 << 20 };

@@ -23,7 +23,6 @@
 #include "measure/trace/trace_area.h"
 #include "format/filter.h"
 #include "format/trace_choice.h"
-#include "measure/trace/trace_window.h"
 
 struct lc_tracing lc_tracing = {.lock = PTHREAD_MUTEX_INITIALIZER,
                                 .defs_lock = PTHREAD_MUTEX_INITIALIZER};

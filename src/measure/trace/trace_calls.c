@@ -3,18 +3,15 @@
 
 #include "format/omp_construct.h"
 #include "format/trace_record.h"
-#include "measure/mpi/topology.h"
 #include "measure/mpi/handles.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
-#include "measure/callpath/region_names.h"
-#include "measure/core/core_parts.h"
+#include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 #include "measure/trace/trace_area.h"
-#include "measure/trace/trace_calls.h"
-#include "measure/trace/trace_window.h"
+#include "measure/trace/trace_hooks.h"
 
 static uint64_t operation_of(uint32_t fn) {
     return (uint64_t)lc_fn_facts[fn].operation << 56;

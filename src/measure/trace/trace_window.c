@@ -1,4 +1,3 @@
-#include "measure/trace/trace_window.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,11 +10,10 @@
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
 #include "measure/callpath/loops.h"
-#include "measure/callpath/region_names.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 #include "measure/trace/trace_area.h"
-#include "measure/trace/trace_calls.h"
+#include "measure/trace/trace_hooks.h"
 
 enum { MOST_LEFT_OUT = 1 << 14 }; /* channels and gaps that are kept until they are written */
 

@@ -1,5 +1,5 @@
 #include "base/lookup.h"
-#include "measure/unwind/cfi.h"
+#include "measure/unwind/walk.h"
 
 #include <link.h>
 #include <stddef.h>

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <libunwind.h>
 
-#include "measure/unwind/cfi.h"
 #include "measure/unwind/walk.h"
 #include "base/hash.h"
 #include "measure/core/core.h"

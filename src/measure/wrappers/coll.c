@@ -5,12 +5,12 @@
 #include "measure/mpi/request.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
-#include "measure/hot/hooks.h"
+#include "measure/hot/hot.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/thread.h"
 #include "measure/mpi/operations.h"
-#include "measure/mpi/topology.h"
-#include "measure/trace/trace_calls.h"
+#include "measure/mpi/handles.h"
+#include "measure/trace/trace_hooks.h"
 
 /* Requests of collectives. */
 

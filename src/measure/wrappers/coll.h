@@ -12,7 +12,6 @@
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/core/core.h"
-#include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
 #include "measure/core/thread.h"
 #include "measure/samples/counting.h"

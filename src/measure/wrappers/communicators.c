@@ -5,15 +5,14 @@
 
 #include "base/timer.h"
 #include "measure/wrappers/complete.h"
-#include "measure/mpi/topology.h"
 #include "measure/mpi/handles.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
-#include "measure/hot/hooks.h"
+#include "measure/hot/hot.h"
 #include "measure/core/thread.h"
-#include "measure/trace/trace_calls.h"
+#include "measure/trace/trace_hooks.h"
 
 /* Communicators that are made and freed, reported to the hooks. */
 

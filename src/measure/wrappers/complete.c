@@ -4,12 +4,12 @@
 #include "measure/wrappers/complete.h"
 #include "measure/wrappers/special.h"
 #include "measure/clocks/clocks_hooks.h"
-#include "measure/trace/trace_calls.h"
+#include "measure/trace/trace_hooks.h"
 #include "measure/wrappers/messages.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/core/core.h"
-#include "measure/hot/hooks.h"
+#include "measure/hot/hot.h"
 #include "measure/core/thread.h"
 
 /* Calls that MPI refused and operations that failed. Under MPI_ERRORS_RETURN the program goes on,

@@ -12,7 +12,7 @@
 #include "measure/wrappers/messages.h"
 #include "measure/mpi/request.h"
 #include "measure/core/core.h"
-#include "measure/hot/hooks.h"
+#include "measure/hot/hot.h"
 #include "measure/core/thread.h"
 
 struct lc_array {

@@ -14,10 +14,8 @@
 #include "measure/mpi/request.h"
 #include "measure/core/core.h"
 #include "measure/gather/finalize.h"
-#include "measure/hot/hooks.h"
 #include "measure/hot/hot.h"
-#include "measure/core/core_parts.h"
-#include "measure/hot/user_regions.h"
+#include "measure/hot/locations.h"
 #include "measure/core/thread.h"
 
 /* Wrappers with work of their own: MPI_Init, MPI_Finalize, MPI_Abort, MPI_Pcontrol, sessions. */

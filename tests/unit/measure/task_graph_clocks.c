@@ -8,7 +8,6 @@
 #include "measure/clocks/intervals.h"
 #include "measure/hot/hot.h"
 #include "measure/hot/locations.h"
-#include "measure/hot/user_regions.h"
 #include "measure/samples/sampler.h"
 #include "measure/trace/trace_area.h"
 

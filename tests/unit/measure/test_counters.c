@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "measure/hot/hot.h"
-#include "measure/core/core_parts.h"
 #include "measure/wrappers/wrappers.h"
 #include "measure/hot/locations.h"
 #include "measure/core/core.h"
