@@ -125,7 +125,12 @@ static int by_ticks(const void *a, const void *b) {
     uint64_t sure_x = x->ticks - x->error, sure_y = y->ticks - y->error;
     if (sure_x != sure_y)
         return sure_x < sure_y ? 1 : -1;
-    return (x->late_rank > y->late_rank) - (x->late_rank < y->late_rank);
+    const uint64_t keys_x[] = {x->late_rank, x->late_thread, x->wait_key, x->late_node},
+                   keys_y[] = {y->late_rank, y->late_thread, y->wait_key, y->late_node};
+    for (size_t i = 0; i < sizeof keys_x / sizeof *keys_x; i++)
+        if (keys_x[i] != keys_y[i])
+            return keys_x[i] > keys_y[i] ? 1 : -1;
+    return 0;
 }
 
 void lc_blame_sort(struct lc_blame *blame) {

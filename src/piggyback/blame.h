@@ -84,7 +84,8 @@ static inline void lc_blame_add_own(struct lc_blame *blame, uint32_t rank, uint3
 /* Adds all rows of another process' table, and says of rows that one of the two does not have what
  * it may have had of them. */
 void lc_blame_merge(struct lc_blame *into, const struct lc_blame *from);
-/* Rows in descending order of what is certain (the table can then no longer be added to). */
+/* Rows in descending order of what is certain, equal ones by what tells them apart (the table can
+ * then no longer be added to). */
 void lc_blame_sort(struct lc_blame *blame);
 
 #endif

@@ -239,12 +239,22 @@ static void find_errors(const struct lc_raw *defs, enum table of, struct blame *
     }
 }
 
-static int compare_rows(const void *a, const void *b) {
-    const struct blame *x = a, *y = b;
-    double a_s = x->seconds + x->passed, b_s = y->seconds + y->passed;
-    if (a_s != b_s)
-        return a_s < b_s ? 1 : -1;
-    return (x->late_rank > y->late_rank) - (x->late_rank < y->late_rank);
+/* A row as it is written. */
+struct line {
+    double seconds;
+    int32_t late_rank;
+    char *text;
+};
+
+/* Largest first. Rows of equal time have no order of their own: their number follows from when
+ * threads of a rank saw their call paths first. */
+static int compare_lines(const void *a, const void *b) {
+    const struct line *x = a, *y = b;
+    if (x->seconds != y->seconds)
+        return x->seconds < y->seconds ? 1 : -1;
+    if (x->late_rank != y->late_rank)
+        return x->late_rank < y->late_rank ? -1 : 1;
+    return strcmp(x->text, y->text);
 }
 
 /* "solver.py:42" of a function of a script, "solver.py:Solver.step:41". */
@@ -320,6 +330,35 @@ static enum lc_err print_row(const struct lc_blame_table *table, enum table of,
     return LC_OK;
 }
 
+static bool is_complete(enum table of, const struct blame *row) {
+    return (of == COSTS || row->wait_cnode != LC_NONE) && row->late_cnode != LC_NONE &&
+           row->seconds + row->passed > 0.0;
+}
+
+/* The complete rows as text, in their order; `lines`: room for all of them. */
+static enum lc_err print_rows(const struct lc_blame_table *table, enum table of,
+                              const struct blame *rows, size_t n_rows, double all,
+                              struct line *lines, size_t *n_lines) {
+    struct lc_strbuf text = {0};
+    enum lc_err err = LC_OK;
+    for (size_t i = 0; err == LC_OK && i < n_rows; i++) {
+        if (!is_complete(of, &rows[i]))
+            continue;
+        lc_strbuf_clear(&text);
+        err = print_row(table, of, &rows[i], all, &text);
+        char *copy = err == LC_OK && lc_strbuf_ok(&text) ? strdup(lc_strbuf_get(&text)) : NULL;
+        if (copy == NULL)
+            err = err != LC_OK ? err : LC_ERR_NOMEM;
+        else
+            lines[(*n_lines)++] =
+                (struct line){rows[i].seconds + rows[i].passed, rows[i].late_rank, copy};
+    }
+    lc_strbuf_free(&text);
+    if (*n_lines > 0)
+        qsort(lines, *n_lines, sizeof *lines, compare_lines);
+    return err;
+}
+
 static enum lc_err write_member(struct lc_cubex_writer *writer, const char *name,
                                 const struct lc_strbuf *text) {
     if (!lc_strbuf_ok(text))
@@ -334,24 +373,26 @@ static enum lc_err write_table(const struct lc_blame_table *table, enum table of
     size_t n_rows = 0;
     double all = 0.0;
     struct lc_strbuf text = {0};
+    struct line *lines = NULL;
     enum lc_err err = collect(table, of, &rows, &n_rows, &all);
     if (err == LC_OK && of == COSTS)
         err = add_waited(table, &rows, &n_rows);
     if (err == LC_OK)
         find_errors(table->defs, of, rows, n_rows);
-    if (n_rows > 0)
-        qsort(rows, n_rows, sizeof rows[0], compare_rows);
+    size_t n_lines = 0;
+    if (err == LC_OK && n_rows > 0 && (lines = calloc(n_rows, sizeof *lines)) == NULL)
+        err = LC_ERR_NOMEM;
+    if (err == LC_OK)
+        err = print_rows(table, of, rows, n_rows, all, lines, &n_lines);
     lc_strbuf_puts(&text, head);
-    size_t n_complete = 0;
-    for (size_t i = 0; err == LC_OK && i < n_rows; i++)
-        if ((of == COSTS || rows[i].wait_cnode != LC_NONE) && rows[i].late_cnode != LC_NONE &&
-            rows[i].seconds + rows[i].passed > 0.0) {
-            n_complete++;
-            err = print_row(table, of, &rows[i], all, &text);
-        }
-    if (err == LC_OK && n_complete > 0)
+    for (size_t i = 0; i < n_lines; i++) {
+        lc_strbuf_puts(&text, lines[i].text);
+        free(lines[i].text);
+    }
+    if (err == LC_OK && n_lines > 0)
         err = write_member(writer, member, &text);
     lc_strbuf_free(&text);
+    free(lines);
     free(rows);
     return err;
 }

@@ -120,6 +120,31 @@ static void rows_are_sorted_and_complete(void **state) {
     lc_raw_free(raw);
 }
 
+/* Rows of equal time are in the same order, whatever their numbers are. */
+static void equal_rows_have_an_order(void **state) {
+    (void)state;
+    static const uint32_t cnodes[][4] = {{2, 0, 2, 1}, {2, 1, 2, 0}};
+    for (int turned = 0; turned < 2; turned++) {
+        struct lc_raw *raw = NULL;
+        uint32_t id;
+        assert_int_equal(lc_raw_new(&raw), LC_OK);
+        assert_int_equal(lc_raw_add_location(raw, &(struct lc_raw_location){.rank = 5}, &id),
+                         LC_OK);
+        add_value(raw, "blame.0.wait", 0, 1.0);
+        add_value(raw, "blame.0.late", 0, 0.0);
+        add_value(raw, "blame.1.wait", 0, 1.0);
+        add_value(raw, "blame.1.late", 0, 0.0);
+        check_member(raw, cnodes[turned], "blame.tsv",
+                     "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\t"
+                     "late_call_site_end\tseconds\tshare\tlate_thread\tmost_seconds\terror\n"
+                     "main/a%2Fb/MPI_Recv\t5\tmain\t\t\t1.000000000\t0.000000000\t\t"
+                     "1.000000000\t0.000000000\n"
+                     "main/a%2Fb/MPI_Recv\t5\tmain/a%2Fb\t\t\t1.000000000\t0.000000000\t\t"
+                     "1.000000000\t0.000000000\n");
+        lc_raw_free(raw);
+    }
+}
+
 /* The call sites of the rank with most of the path; without debug information the cells are empty.
  */
 static void sites_of_the_path(void **state) {
@@ -183,9 +208,9 @@ static void errors_of_samples(void **state) {
 
 int main(void) {
     snprintf(file_name, sizeof file_name, "test_blame_table.%ld.cubex", (long)getpid());
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_sorted_and_complete),
-                                       cmocka_unit_test(sites_of_the_path),
-                                       cmocka_unit_test(errors_of_samples)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_sorted_and_complete), cmocka_unit_test(equal_rows_have_an_order),
+        cmocka_unit_test(sites_of_the_path), cmocka_unit_test(errors_of_samples)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(file_name);
     return failed;
