@@ -22,6 +22,10 @@ uint64_t lc_patience_ns(void) {
     return read_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t lc_thread_cpu_ns(void) {
+    return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 uint64_t lc_realtime_ns(void) {
     return read_ns(CLOCK_REALTIME);
 }

@@ -29,6 +29,8 @@ void lc_timer_calibrate(void);
 uint64_t lc_monotonic_raw_ns(void);
 /* As lc_patience_ticks, ns. */
 uint64_t lc_patience_ns(void);
+/* What the calling thread has had of processors, ns. */
+uint64_t lc_thread_cpu_ns(void);
 /* Wall-clock time (CLOCK_REALTIME), ns since 1970. */
 uint64_t lc_realtime_ns(void);
 

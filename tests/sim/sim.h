@@ -34,6 +34,7 @@ struct sim_task {
     int next_of_rank;  /* 1 + index of another task of this rank; 0: none */
     pid_t pid, parent; /* parent: 0 if it is not in the simulation */
     uint64_t clock;    /* ns */
+    uint64_t worked;   /* what it had of processors, ns: sim_work, and what the tool costs */
     uint64_t ready_at; /* when it may run again; SIM_NEVER: somebody has to wake it */
     uint64_t lot;      /* drawn each time that it begins to wait: who is first among equals */
     uint32_t turn;     /* futex: 1 if it is this task's turn */
@@ -57,8 +58,8 @@ struct sim_fault {
     uint64_t at,
         seen;      /* its at-th MPI call, turn of its parent, or call of the system by the tool */
     bool moment;   /* SIM_KILL: at that time, whatever it does */
-    int64_t value; /* SIM_ERROR: the class; SIM_STEP, SIM_STALL: ns */
-    char name[16]; /* SIM_SYSTEM: of the call that fails */
+    int64_t value; /* SIM_ERROR: the class; SIM_STEP, SIM_STALL, SIM_SYSTEM (0: it fails): ns */
+    char name[16]; /* SIM_SYSTEM: of the call */
 };
 
 /* How what members of a collective operation bring comes to the others: in one message each, all at
@@ -176,6 +177,7 @@ struct sim_task *sim_task_after(const struct sim_task *task);
 void sim_wake_outside(int rank, uint64_t at); /* those that wait for the kernel */
 void sim_gone(
     pid_t pid); /* that process has ended, or is about to; not the one that has the turn */
+void sim_preempted(uint64_t ns);   /* another thread has the processor for so long */
 uint64_t sim_local_clock(void);    /* what the clock of this task's node shows; costs 1 ns */
 uint64_t sim_true_clock(void);     /* the same time for all nodes, for tests; costs nothing */
 void sim_poll(void);               /* it has looked for something in vain; its clock may jump */

@@ -35,13 +35,13 @@ def took(line, root):
 class Case:
     """A program bare and measured."""
 
-    def __init__(self, root, what, rounds, ns, cost, *options, ranks=1):
+    def __init__(self, root, what, rounds, ns, cost, *options, ranks=1, simulation=()):
         latecomer, mpirun, program = (Path(argument).absolute() for argument in sys.argv[1:4])
-        self.name = " ".join([what, str(rounds), str(ns), *options, *(["on", str(ranks)] if ranks > 1 else [])])
+        self.name = " ".join([what, str(rounds), str(ns), *options, *(["on", str(ranks)] if ranks > 1 else []), *simulation])
         directory = Path(root) / self.name.replace(" ", "_")
-        simulation, command = [mpirun, "-n", str(ranks), "--tool-cost", cost], [program, what, str(rounds), str(ns)]
-        self.bare_s, bare_whole_s = took([*simulation, *command], root)
-        took_s, whole_s = took([*simulation, latecomer, "-q", "run", "-o", directory, *options, "--", *command], root)
+        launch, command = [mpirun, "-n", str(ranks), "--tool-cost", cost, *simulation], [program, what, str(rounds), str(ns)]
+        self.bare_s, bare_whole_s = took([*launch, *command], root)
+        took_s, whole_s = took([*launch, latecomer, "-q", "run", "-o", directory, *options, "--", *command], root)
         self.lost_s, self.whole_lost_s = took_s - self.bare_s, whole_s - bare_whole_s
         self.result = json.loads(self.show(latecomer, "--json", directory))
         self.text = " ".join(self.show(latecomer, "--full", directory).split())
@@ -88,6 +88,10 @@ def main():
         long = Case(root, "calls", 10000, 520000, "1000:60000", "--sample=off")  # below the budget but for start and end
         long.holds()
         long.check("steps", {how for _, how in long.reduced} == {"counted"}, long.reduced)
+        for call in (1, 3):  # of the start, and in MPI_Init
+            crowded = Case(root, "calls", 900, 300000, "1000:0", "--sample=off", simulation=("--system", f"0:{call}:mmap=30000000"))
+            crowded.check("waits for no processor", crowded.whole_lost_s > 0.03, crowded.whole_lost_s)
+            crowded.took_steps()  # waiting for a processor is no work
         paths = Case(root, "paths", 5000, 500000, "1000:20000", "--sample=off")
         paths.holds()
         paths.tells()

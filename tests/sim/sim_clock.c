@@ -62,6 +62,12 @@ uint64_t sim_true_clock(void) {
     return sim_is_on() ? sim_self()->clock : 0;
 }
 
+/* The task has a processor to itself meanwhile. */
+static void work(struct sim_task *task, uint64_t ns) {
+    task->clock += ns;
+    task->worked += ns;
+}
+
 /* A stamp of the tool says nothing about waiting, nor does a read from another place than its last
  * one: who waits by the clock alone reads it in a loop. */
 static uint64_t read_clock(void *return_address, bool stamp) {
@@ -71,7 +77,7 @@ static uint64_t read_clock(void *return_address, bool stamp) {
     if (!tool)
         self->clock++;
     else if (stamp)
-        self->clock += sim->model.tool_read_ns;
+        work(self, sim->model.tool_read_ns);
     bool again = self->read_from == return_address;
     if (tool && !stamp)
         self->read_from = return_address;
@@ -90,8 +96,12 @@ static uint64_t read_clock(void *return_address, bool stamp) {
 int clock_gettime(clockid_t id, struct timespec *t) {
     sim_attach();
     bool left = sim_left_at != 0 && id == CLOCK_MONOTONIC_RAW;
-    if ((!sim_is_on() && !left) || id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID)
+    if ((!sim_is_on() && !left) || id == CLOCK_PROCESS_CPUTIME_ID)
         return (int)syscall(SYS_clock_gettime, id, t);
+    if (id == CLOCK_THREAD_CPUTIME_ID) {
+        *t = of_ns(sim_self()->worked);
+        return 0;
+    }
     if (!sim_is_on()) {
         *t = of_ns(sim_left_at);
         return 0;
@@ -210,14 +220,13 @@ void sim_work(uint64_t ns) {
     while (sim_is_on() && ns > 0) {
         uint64_t part = sim_samples_next(ns);
         pass_until(sim_self()->clock + part);
+        sim_self()->worked += part;
         ns -= part;
         if (sim_is_on())
             sim_samples_worked(part, &place);
     }
 }
 
-/* Another thread has the processor for so long. */
-void sim_preempted(uint64_t ns);
 void sim_preempted(uint64_t ns) {
     if (sim_is_on())
         nap_until(sim_self()->clock + ns, &SIM_PLACE(), true);
@@ -350,7 +359,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (!try(&attempt))
         sim_wait_until(try, &attempt);
     if (sim->model.tool_lock_ns != 0 && caller(__builtin_return_address(0)) == TOOL)
-        sim_self()->clock += sim->model.tool_lock_ns;
+        work(sim_self(), sim->model.tool_lock_ns);
     return sim_is_on() ? attempt.error : NEXT(pthread_mutex_lock)(mutex);
 }
 

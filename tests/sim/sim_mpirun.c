@@ -6,7 +6,7 @@
  *            [--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB]
  *            [--wobble PPB] [--tool-cost READ:LOCK] [--kill RANK:N] [--abort RANK:N]
  *            [--error RANK:N:CLASS] [--step RANK:N:NS] [--stall RANK:N:NS]
- *            [--system RANK:N:NAME] PROGRAM [ARGUMENT..]
+ *            [--system RANK:N:NAME[=NS]] PROGRAM [ARGUMENT..]
  *
  * --random: what is not given is drawn from the seed. --tell: a file for the number of messages
  * that were sent, the tool's own included, and their bytes. --buffer: sends wait when more of a
@@ -19,8 +19,9 @@
  * calls MPI_Abort, gets an error, or its clock jumps; --kill RANK:@NS: it is killed so long after
  * the start, whatever it does. --stall: the parent of its program does not get its N-th turn before
  * so much time has passed. --system: there the tool's N-th call of a function of the system (mmap,
- * memfd_create, ftruncate, write) fails. --watchdog: after how many real seconds in which nothing
- * happens it ends the run (30). */
+ * memfd_create, ftruncate, write) fails; with NS: it is done, but so long before it the thread has
+ * no processor. --watchdog: after how many real seconds in which nothing happens it ends the run
+ * (30). */
 #include "sim.h"
 
 #include <errno.h>
@@ -60,7 +61,7 @@ static _Noreturn void usage(void) {
             "[--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB] "
             "[--wobble PPB] [--tool-cost READ:LOCK] [--kill RANK:N|RANK:@NS] [--abort RANK:N] "
             "[--error RANK:N:CLASS] "
-            "[--step RANK:N:NS] [--stall RANK:N:NS] [--system RANK:N:NAME] "
+            "[--step RANK:N:NS] [--stall RANK:N:NS] [--system RANK:N:NAME[=NS]] "
             "PROGRAM [ARGUMENT..]\n");
     exit(2);
 }
@@ -107,20 +108,25 @@ static void take_worst(struct sim_model *model) {
     model->jitter_ns = 50000;
 }
 
-/* RANK:N, RANK:N:NUMBER or RANK:N:NAME */
+/* RANK:N, RANK:N:NUMBER, RANK:N:NAME or RANK:N:NAME=NUMBER */
 static void add_fault(struct sim_model *model, int kind, const char *text) {
     struct sim_fault *f = &model->faults[model->n_faults];
     unsigned long long at;
-    char rest[16] = "";
+    char rest[40] = "";
     f->moment = kind == SIM_KILL && strchr(text, '@') != NULL;
     int words = f->moment ? sscanf(text, "%d:@%llu", &f->rank, &at)
-                          : sscanf(text, "%d:%llu:%15s", &f->rank, &at, rest);
+                          : sscanf(text, "%d:%llu:%39s", &f->rank, &at, rest);
     if (model->n_faults == SIM_MOST_FAULTS || words != (kind < SIM_ERROR ? 2 : 3))
         usage();
     f->kind = kind;
     f->at = at;
     if (kind >= SIM_ERROR && kind < SIM_SYSTEM)
         f->value = rest[0] == '-' ? -(int64_t)number(rest + 1) : (int64_t)number(rest);
+    char *takes = kind == SIM_SYSTEM ? strchr(rest, '=') : NULL;
+    if (takes != NULL) {
+        *takes = '\0';
+        f->value = (int64_t)number(takes + 1);
+    }
     snprintf(f->name, sizeof f->name, "%s", rest);
     model->n_faults++;
 }

@@ -77,7 +77,7 @@ static void tell(int rank) {
     sim_wake_outside(rank, sim_self()->clock);
 }
 
-/* Is it this call of the tool's that has to fail? */
+/* Is it this call of the tool's that has to fail? It may have to wait instead. */
 static bool fails(const char *name, void *return_address, int error) {
     if (!sim_is_on() || sim->model.n_faults == 0)
         return false;
@@ -86,7 +86,9 @@ static bool fails(const char *name, void *return_address, int error) {
         if (f->kind == SIM_SYSTEM && f->rank == sim_self()->rank && strcmp(f->name, name) == 0 &&
             caller(return_address) == TOOL && ++f->seen == f->at) {
             errno = error;
-            return true;
+            if (f->value == 0)
+                return true;
+            sim_preempted((uint64_t)f->value);
         }
     }
     return false;

@@ -19,6 +19,7 @@ static const double APART_MOST = 0.5;     /* of the first second's budget */
 
 static struct {
     double share;                     /* 0: off */
+    uint64_t start_cpu_ns;            /* of the start, as far as it counts */
     uint64_t window_ticks, run_ticks; /* 0: not known yet */
     uint64_t apart_ticks;             /* that start and end take, as far as they count */
     uint64_t rare_most_ticks;         /* of rare work at one call; more is an interruption */
@@ -91,10 +92,14 @@ void lc_budget_init(bool wanted) {
     budget.outside_ticks = cost_outside();
 }
 
-/* The end is taken to cost twice as much as the start did. Both hold what ranks waited for each
- * other then, so they count up to a bound only. */
+void lc_budget_started(uint64_t cpu_ns) {
+    budget.start_cpu_ns = cpu_ns;
+}
+
+/* The end is taken to cost twice as much as the start did, up to a bound. That is processor time: a
+ * rank that shares its core waits for it, too, which says nothing of what the tool does. */
 static uint64_t start_and_end(double per_second) {
-    double ticks = (1 + 2) * (double)lc_core.state->start_ns * 1e-9 * per_second;
+    double ticks = (1 + 2) * (double)budget.start_cpu_ns * 1e-9 * per_second;
     double most = APART_MOST * budget.share * (double)budget.run_ticks;
     return (uint64_t)(ticks < most ? ticks : most);
 }
@@ -353,6 +358,8 @@ LC_COLD void lc_budget_apart(struct lc_thread *t, uint64_t ticks) {
 
 LC_COLD void lc_budget_rare(struct lc_call *call, uint64_t ticks) {
     struct lc_thread *t = call->thread;
+    if (budget.share > 0 && budget.run_ticks == 0)
+        measure_ticks();
     ticks = without_interruption(t, ticks);
     add_cost(t, call->entry, call->fn, ticks, true);
     if (is_controlled(call)) {

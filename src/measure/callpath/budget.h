@@ -97,6 +97,8 @@ void lc_budget_free(struct lc_thread *t);
  * each call. */
 void lc_budget_init(bool wanted);
 double lc_budget_share(void); /* 0: off */
+/* The start has taken so much of a processor, but for what ranks do together in MPI_Init. */
+void lc_budget_started(uint64_t cpu_ns);
 /* The steps of this process, at most LC_BUDGET_STEPS; with lc_core.lock held. */
 const struct lc_budget_step *lc_budget_steps(uint32_t *n);
 

@@ -91,12 +91,6 @@ static void read_registers(const void *context, uint64_t registers[LC_PERF_REGIS
 #endif
 }
 
-static uint64_t thread_cpu_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Since the last look; short times are those of interrupts and of the clocks themselves. */
 static uint64_t time_away(const struct lc_ring_timer *timer, uint64_t wall_ns, uint64_t cpu_ns) {
     uint64_t wall = wall_ns - timer->wall_ns, cpu = cpu_ns - timer->cpu_ns;
@@ -114,7 +108,7 @@ static void looked(struct lc_ring_timer *timer, uint64_t wall_ns, uint64_t cpu_n
 static void write_switches(struct lc_ring_timer *timer) {
     const struct lc_perf_ring *ring = &timer->ring;
     struct perf_event_mmap_page *control = ring->page;
-    uint64_t now = lc_monotonic_raw_ns(), cpu = thread_cpu_ns(), at = control->data_head;
+    uint64_t now = lc_monotonic_raw_ns(), cpu = lc_thread_cpu_ns(), at = control->data_head;
     uint64_t away = time_away(timer, now, cpu), left = timer->wall_ns;
     looked(timer, now, cpu);
     struct perf_event_header header = {
@@ -254,7 +248,7 @@ int lc_timer_ring_open(struct lc_perf_ring *ring, const struct lc_perf_wanted *w
         ring->timer = timer;
         timer->owner = pthread_self();
         timer->switches = wanted->switches;
-        looked(timer, lc_monotonic_raw_ns(), thread_cpu_ns());
+        looked(timer, lc_monotonic_raw_ns(), lc_thread_cpu_ns());
         timer->ring = *ring;
         error = start(timer, wanted->period_ns);
     } else {
@@ -275,7 +269,7 @@ uint64_t lc_timer_ring_away_ns(const struct lc_perf_ring *ring) {
     do { /* again where a tick came between */
         looks = timer->n_looks;
         now = lc_monotonic_raw_ns();
-        cpu = thread_cpu_ns();
+        cpu = lc_thread_cpu_ns();
         away = time_away(timer, now, cpu);
     } while (looks != timer->n_looks);
     looked(timer, now, cpu);

@@ -151,8 +151,10 @@ __attribute__((visibility("default"))) int lc_core_start(struct lc_stub *stub, c
     if (!LC_NOP && !start_measuring(stub, why, why_bytes))
         return -1;
     take_slots(stub);
-    if (!LC_NOP)
+    if (!LC_NOP) {
         lc_core.state->start_ns = lc_monotonic_raw_ns() - stub->wake_ns;
+        lc_budget_started(lc_thread_cpu_ns() - stub->wake_cpu_ns);
+    }
     if (LC_ALONE)
         lc_alone_begin(lc_core.init_ticks);
     return 0;

@@ -322,6 +322,7 @@ static bool wake_alone(void) {
 static bool wake(bool can_be_alone) {
     static struct lc_loaded_mpi mpi;
     stub.wake_ns = now_ns(CLOCK_MONOTONIC_RAW);
+    stub.wake_cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
     if (!lc_find_mpi(&mpi))
         return can_be_alone && wake_alone();
     char why[512] = "";

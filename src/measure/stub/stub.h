@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LC_STUB_ABI = 7 };
+enum { LC_STUB_ABI = 8 };
 
 /* Slots after those of MPI, in this order. */
 #define LC_API_TABLE(X)                                                                            \
@@ -32,6 +32,7 @@ struct lc_stub {
     uint64_t begin_ticks;     /* the processor's counter at begin_ns; 0 where there is none */
     uint64_t wake_ticks;      /* the same when the core was about to be opened */
     uint64_t wake_ns;         /* CLOCK_MONOTONIC_RAW then */
+    uint64_t wake_cpu_ns;     /* processor time of the thread that opened it, then */
     void (*on_dlclose)(void); /* set by the core: called after a library may have gone */
     /* Set by the core: ompt_start_tool of the OpenMP tools interface; NULL: no OpenMP. */
     void *(*openmp_tool)(unsigned version, const char *runtime);
