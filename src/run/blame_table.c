@@ -380,10 +380,11 @@ static enum lc_err write_table(const struct lc_blame_table *table, enum table of
     if (err == LC_OK)
         find_errors(table->defs, of, rows, n_rows);
     size_t n_lines = 0;
-    if (err == LC_OK && n_rows > 0 && (lines = calloc(n_rows, sizeof *lines)) == NULL)
-        err = LC_ERR_NOMEM;
-    if (err == LC_OK)
-        err = print_rows(table, of, rows, n_rows, all, lines, &n_lines);
+    if (err == LC_OK && n_rows > 0) {
+        lines = calloc(n_rows, sizeof *lines);
+        err = lines == NULL ? LC_ERR_NOMEM
+                            : print_rows(table, of, rows, n_rows, all, lines, &n_lines);
+    }
     lc_strbuf_puts(&text, head);
     for (size_t i = 0; i < n_lines; i++) {
         lc_strbuf_puts(&text, lines[i].text);
