@@ -4,7 +4,7 @@ PROGRAM: overhead-openmp, or overhead-native (GCC's runtime).
 
 Times (alone on the machine): ns bare; what an OMPT tool adds that does nothing (the least that the runtime's reports cost; not on GCC's runtime, which has no such tools),
 what the profile adds, and what a trace adds to the profile: figures of the medians. The ways take turns. --instructions: instead,
-instructions per construct, on both threads together, until the measurement ends, counted by callgrind with a clock that does not depend on its speed: those of the tool's library, the
+instructions per construct, on both threads together, until the measurement ends, counted by callgrind with a clock that does not depend on its speed: those of the tool's library without samples, the
 same on any machine, loaded or not (but for threads that look again for a lock that is held), mutexes that it takes, and beside them instructions of the runtime, bare, with the tool that does nothing, and
 measured (these waver: threads that wait look again)."""
 import collections
@@ -91,7 +91,8 @@ def run_counted(folder, name, samples, way):
     words = ["valgrind", "-q", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/out.%p", "--dump-before=lc_parts_finalize"]
     environment = {"OMP_WAIT_POLICY": "passive"}
     if way == "profile":
-        words += [LATECOMER, "run", "-q", "-o", f"{folder}/{name}-{samples}"]
+        # samples: as many as time passes
+        words += [LATECOMER, "run", "-q", "--sample=off", "-o", f"{folder}/{name}-{samples}"]
         environment |= {"LATECOMER_CLOCK": "monotonic", "LD_PRELOAD": f"{beside}/libeven-clock.so"}
     elif way == "empty":
         environment["OMP_TOOL_LIBRARIES"] = f"{beside}/libempty-tool.so"
