@@ -68,9 +68,9 @@ MUTATIONS = [
     Mutation("task_edge_dropped", "src/measure/openmp/dependences.c",
              "    add_link(o, &task->after, e->before);\n", "",
              "a task does not come after those that it depends on", ("unit.measure.task_graph",)),
-    Mutation("lock_not_released", "src/measure/openmp/omp_lock.h",
-             "    atomic_store_explicit(lock, 0, memory_order_release); /* partner: lc_omp_lock */", "    (void)lock;",
-             "the lock of OpenMP records is taken for ever", ("unit.measure.task_graph",)),
+    Mutation("lock_not_released", "src/base/short_lock.h",
+             "    atomic_store_explicit(lock, 0, memory_order_release); /* partner: lc_short_lock */", "    (void)lock;",
+             "short locks, of OpenMP records, are taken for ever", ("unit.measure.task_graph",)),
     Mutation("race_on_the_list_of_threads", "src/measure/core/core.c",
              """    pthread_mutex_lock(&lc_core.lock);
     lc_core.mode = (lc_core.mode & ~clear) | (set & ~(uint32_t)LC_MODE_FLUSH);

@@ -23,6 +23,18 @@
 
 struct lc_clk lc_clk = {.lock = LC_BIASED_INITIALIZER, .memory_fd = -1, .comm = MPI_COMM_NULL};
 
+void lc_clk_all_lock(void) {
+    lc_biased_lock(&lc_clk.lock);
+    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
+        lc_clk_own_lock(k);
+}
+
+void lc_clk_all_unlock(void) {
+    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
+        lc_clk_own_unlock(k);
+    lc_biased_unlock(&lc_clk.lock);
+}
+
 /* Useful time until now: outside MPI, spent in `node`. With lc_clk_own_lock. */
 static inline void useful(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
     if (lc_unlikely(k->epoch != lc_clk.epoch))
@@ -75,10 +87,10 @@ static void skip(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     (void)call;
     memcpy(&ticks, data, sizeof ticks);
     finish_last_call(k);
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     k->l.last += ticks;
     k->l.skipped += ticks;
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
 }
 
 void lc_clocks_skip(struct lc_call *call, uint64_t ticks) {
@@ -110,10 +122,10 @@ static inline void portion(struct lc_clk_thread *k, const struct lc_call *call, 
 static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k) {
     uint64_t last = k->l.last;
     lc_clk_origins_called(k);
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     useful(k, call->begin, lc_clk_node_before(call));
     k->between = false;
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
     if (k->l.longest > call->begin - last)
         k->l.node = k->l.longest_node;
     lc_clk_origins_worked(k, last, call->begin, k->l.node, 0);
@@ -138,10 +150,10 @@ static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
         if (lc_unlikely(last - k->began >= lc_clk.past_ticks))
             lc_clk_origins_called(k);
         k->any_candidate = false;
-        lc_clk_own_lock();
+        lc_clk_own_lock(k);
         lc_logical_useful(&k->l, call->begin, lc_clk_node_before(call));
         k->between = false;
-        lc_clk_own_unlock();
+        lc_clk_own_unlock(k);
         if (lc_unlikely(call->begin - last >= lc_clk.past_ticks)) {
             lc_clk_origins_worked(k, last, call->begin, k->l.node, 0);
             portion(k, call, last);
@@ -215,11 +227,11 @@ static void end_again(struct lc_call *call, struct lc_clk_thread *k) {
     uint64_t now = lc_ticks(), own = now - call->end;
     if (own <= lc_clk.slow_ticks || k->deferred.ended) /* what is left to do has not waited */
         return;
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     k->l.last = call->end = now;
     k->l.skipped += own;
     k->l.own_in_calls += own;
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
     LC_CLK_LOG("D %llu\n", (unsigned long long)own);
 }
 
@@ -233,11 +245,11 @@ static LC_COLD void end_unusual(struct lc_call *call, struct lc_clk_thread *k) {
 }
 
 static inline void end(struct lc_call *call, struct lc_clk_thread *k) {
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     k->l.last = call->end;
     k->l.in_mpi += call->end - call->begin;
     k->between = true;
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
     k->began = call->begin;
     k->waited = call->entry->path;
 }
@@ -287,9 +299,9 @@ void lc_clocks_call_end(struct lc_call *call) {
         return;
     }
     if (lc_unlikely(call->end < k->l.last)) { /* MPI_Init: the interval begins after our own work */
-        lc_clk_own_lock();
+        lc_clk_own_lock(k);
         k->between = true;
-        lc_clk_own_unlock();
+        lc_clk_own_unlock(k);
         return;
     }
     end(call, k);
@@ -306,9 +318,9 @@ static inline void part(struct lc_clk_thread *k, uint64_t now, uint32_t node, ui
         lc_clk_origins_called(k);
     }
     uint64_t last = k->l.last;
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     useful(k, now, node);
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
     uint64_t ticks = now > last ? now - last : 0;
     if (lc_unlikely(ticks >= lc_clk.past_ticks))
         lc_clk_origins_worked(k, last, now, k->l.node, gap);
@@ -323,7 +335,7 @@ void lc_clk_worked(struct lc_clk_thread *k, uint64_t now, uint32_t node) {
 }
 
 void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now) {
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     uint64_t since = k->in_runtime;
     if (since < k->l.last)
         since = k->l.last;
@@ -337,7 +349,7 @@ void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now) {
     uint64_t ticks = now > since ? now - since : 0;
     LC_SHOW(k->l.origin, k->l.origin + ticks);
     k->l.in_omp += ticks;
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
 }
 
 static void part_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
@@ -405,9 +417,9 @@ void lc_clocks_counted(struct lc_thread *t, const uint64_t counts[LC_COUNTERS]) 
     if (k == NULL || lc_clk.backlog)
         return;
     finish_last_call(k);
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     lc_logical_count(&k->l, counts);
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
 }
 
 static void phase_begin(struct lc_call *call, struct lc_clk_thread *k, void *data) {
@@ -508,7 +520,10 @@ static void go_on_as_last(struct lc_logical *l, uint64_t now) {
 
 /* With lc_clk.lock. */
 static void begin_thread(struct lc_clk_thread *k, uint64_t now) {
+    struct lc_clk_thread *first = lc_clk.threads;
     uint32_t interval = lc_clk.on ? lc_clk.n_intervals : 0;
+    if (first != NULL)
+        lc_clk_own_lock(first);
     k->between = true;
     k->epoch = lc_clk.epoch;
     if (k->l.interval != interval) {
@@ -518,6 +533,8 @@ static void begin_thread(struct lc_clk_thread *k, uint64_t now) {
     } else if (interval != 0) {
         go_on_as_last(&k->l, now);
     }
+    if (first != NULL)
+        lc_clk_own_unlock(first);
     if (interval != 0)
         lc_clk_phase_catch_up(k);
 }
@@ -617,10 +634,10 @@ static void end_thread(struct lc_call *call, struct lc_clk_thread *k, void *data
     finish_last_call(k);
     if (k->in_runtime)
         lc_clk_left_runtime(k, call->begin);
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     useful(k, call->begin, 0);
     k->between = false;
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
     if (rests)
         return;
     lc_biased_lock(&lc_clk.lock);
@@ -654,7 +671,7 @@ struct control {
 static void switch_on_or_off(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     struct control c;
     memcpy(&c, data, sizeof c);
-    lc_biased_lock(&lc_clk.lock);
+    lc_clk_all_lock();
     if (c.on != lc_clk.on) {
         if (c.on)
             lc_clk_interval_begin(call->begin, c.region);
@@ -662,7 +679,7 @@ static void switch_on_or_off(struct lc_call *call, struct lc_clk_thread *k, void
             lc_clk_interval_end(call->begin);
         lc_clk_catch_up(k, call->begin);
     }
-    lc_biased_unlock(&lc_clk.lock);
+    lc_clk_all_unlock();
 }
 
 void lc_clocks_control(struct lc_call *call, bool on) {

@@ -148,9 +148,9 @@ struct lc_event_at {
 };
 
 /* Who may touch what. Clocks that do not lag behind the program: all is the thread's own, but
- * `next`, `thread`; with MPI_THREAD_MULTIPLE it changes l, between and in_runtime with lc_clk.lock
- * (lc_clk_own_lock), since others switch measurement or begin phases. Where they lag (backlog.h),
- * any thread may run this one's events:
+ * `next`, `thread`; with MPI_THREAD_MULTIPLE it changes l, between and in_runtime with its own
+ * lock (lc_clk_own_lock) or lc_clk.lock, since others switch measurement or begin phases, with all
+ * locks (lc_clk_all_lock). Where they lag (backlog.h), any thread may run this one's events:
  *   always the thread's    seen, worked, begun, has_begun, in_gap, gap, claim, deferred, blocking,
  *                          sync_comm, sync; no event touches them, nor what the thread has
  *                          besides (struct
@@ -163,6 +163,7 @@ struct lc_event_at {
  * Who looks at the clocks of all threads (intervals, phases, replies) has both locks. */
 struct lc_clk_thread {
     struct lc_logical l;
+    _Atomic uint32_t lock; /* lc_clk_own_lock */
     struct lc_thread *thread;
     uint32_t index; /* of its location */
     /* where clocks lag behind the program: end of the last event of the program, and what it has

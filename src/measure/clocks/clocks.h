@@ -29,6 +29,7 @@
 #include <stdio.h>
 
 #include "base/biased_lock.h"
+#include "base/short_lock.h"
 #include "base/timer.h"
 #include "format/facts.h"
 #include "measure/clocks/call_state.h"
@@ -183,17 +184,22 @@ static inline void lc_clk_unlock(void) {
         lc_biased_unlock(&lc_clk.lock);
 }
 
-/* A thread changes its own clocks: others may read them just now (intervals, phases). Where clocks
- * lag, the queue's lock does for that. Not within lc_clk_lock. */
-static inline void lc_clk_own_lock(void) {
+/* A thread changes its own clocks: others may read them just now (lc_clk_all_lock). Where clocks
+ * lag, the queue's lock does for that. No other lock is taken within it. */
+static inline void lc_clk_own_lock(struct lc_clk_thread *k) {
     if (lc_unlikely(lc_clk.clocks_meet))
-        lc_biased_lock(&lc_clk.lock);
+        lc_short_lock(&k->lock);
 }
 
-static inline void lc_clk_own_unlock(void) {
+static inline void lc_clk_own_unlock(struct lc_clk_thread *k) {
     if (lc_unlikely(lc_clk.clocks_meet))
-        lc_biased_unlock(&lc_clk.lock);
+        lc_short_unlock(&k->lock);
 }
+
+/* lc_clk.lock and that of each thread: for who reads the clocks of all, or changes what each looks
+ * at (intervals, phases). */
+void lc_clk_all_lock(void);
+void lc_clk_all_unlock(void);
 
 /* Lines of the log: S to context tag (send), P source context tag (post), R source context tag
  * (received), X context number kind root sends receives (collective begins), Y context number (is

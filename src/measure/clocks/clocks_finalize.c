@@ -397,10 +397,10 @@ void lc_clocks_finalize(struct lc_call *call) {
     if (lc_clk.backlog)
         lc_clk_backlog_finish(k);
     lc_clk_resolve(k);
-    lc_biased_lock(&lc_clk.lock);
+    lc_clk_all_lock();
     if (lc_clk.on)
         lc_clk_interval_end(call->begin);
-    lc_biased_unlock(&lc_clk.lock);
+    lc_clk_all_unlock();
     /* replies still in rings: late receivers of sends that ended before the reply arrived */
     for (uint32_t i = 0; i < lc_clk.size && lc_clk.n_pending > 0; i++)
         lc_match_drain(&lc_clk.match, i);

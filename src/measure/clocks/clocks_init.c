@@ -152,9 +152,9 @@ static void init(struct lc_call *call) {
     struct lc_clk_thread *k = call->thread->clocks;
     uint64_t now = LC_ALONE ? lc_core.init_ticks : lc_ticks();
     if (!lc_core.start_stopped) {
-        lc_biased_lock(&lc_clk.lock);
+        lc_clk_all_lock();
         lc_clk_interval_begin(now, UINT32_MAX);
-        lc_biased_unlock(&lc_clk.lock);
+        lc_clk_all_unlock();
     }
     lc_clk_interval_seen(lc_clk.on, now);
     if (k != NULL) {

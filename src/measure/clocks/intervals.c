@@ -59,7 +59,7 @@ static bool is_between(const struct lc_clk_thread *k) {
     return k->thread != NULL && k->thread->depth == 0 && !k->in_runtime;
 }
 
-/* An interval begins or ends. With lc_clk.lock held. */
+/* An interval begins or ends. With lc_clk_all_lock. */
 static void phase_interval(bool on, uint64_t now, uint32_t region);
 
 void lc_clk_interval_begin(uint64_t now, uint32_t region) {
@@ -213,7 +213,7 @@ static uint64_t outside_omp(uint64_t now) {
     return longest;
 }
 
-/* With lc_clk.lock held. */
+/* With lc_clk_all_lock. */
 static void begin(uint32_t region, uint64_t now) {
     struct lc_phase_name *p = name_of(region);
     if (p == NULL)
@@ -304,23 +304,23 @@ void lc_clk_phase_begin(struct lc_clk_thread *k, const struct lc_call *call) {
     uint32_t region;
     if (k != lc_clk.threads || !region_of(call, &region))
         return;
-    lc_biased_lock(&lc_clk.lock);
+    lc_clk_all_lock();
     if (lc_clk.on && open == NULL) {
         begin(region, call->begin);
         lc_clk_catch_up(k, call->begin);
     }
-    lc_biased_unlock(&lc_clk.lock);
+    lc_clk_all_unlock();
 }
 
 void lc_clk_phase_end(struct lc_clk_thread *k, const struct lc_call *call) {
     if (k != lc_clk.threads)
         return;
-    lc_biased_lock(&lc_clk.lock);
+    lc_clk_all_lock();
     if (open != NULL) {
         end(call->begin);
         lc_clk_catch_up(k, call->begin);
     }
-    lc_biased_unlock(&lc_clk.lock);
+    lc_clk_all_unlock();
 }
 
 uint32_t lc_clk_open_region(void) {

@@ -16,8 +16,9 @@ struct lc_loop;
 struct lc_offset_ends;
 struct lc_strbuf;
 
-void lc_clk_interval_begin(uint64_t now, uint32_t region); /* named, open now (intervals.h) */
-/* The interval that is open ends now (ticks). */
+/* region: named, open now. With lc_clk_all_lock. */
+void lc_clk_interval_begin(uint64_t now, uint32_t region);
+/* The interval that is open ends now (ticks). With lc_clk_all_lock. */
 void lc_clk_interval_end(uint64_t now);
 /* Of the program, where the clocks lag behind it: its measurement was switched, now (ticks). */
 void lc_clk_interval_seen(bool on, uint64_t now);

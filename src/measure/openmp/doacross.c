@@ -68,14 +68,14 @@ static void tell_others(struct lc_omp_thread *o, struct set *set, uint64_t key) 
     uint64_t now = lc_ticks();
     lc_omp_worked(o, now);
     lc_omp_point_now(o, now, &here);
-    lc_omp_lock(&set->lock);
+    lc_short_lock(&set->lock);
     struct source *source = search(set, key); /* of a region before, whose record serves again */
     if (source == NULL)
         source = &set->sources[set->oldest++ % WAYS];
     source->key = key;
     source->joint.any = false;
     lc_omp_join_locked(&source->joint, &here);
-    lc_omp_unlock(&set->lock);
+    lc_short_unlock(&set->lock);
     lc_omp_point_drop(o, &here);
 }
 
@@ -86,11 +86,11 @@ static void wait_is_over(struct lc_omp_thread *o, struct set *set, uint64_t key)
         lc_omp_leave(o, now);
     else
         lc_omp_worked(o, now);
-    lc_omp_lock(&set->lock);
+    lc_short_lock(&set->lock);
     struct source *source = search(set, key);
     if (source != NULL)
         lc_omp_edge_joint(o, &source->joint, now, &late);
-    lc_omp_unlock(&set->lock);
+    lc_short_unlock(&set->lock);
     o->edges_lost += source == NULL;
     if (!o->at_sink)
         return;

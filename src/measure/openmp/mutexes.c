@@ -116,9 +116,9 @@ static enum lc_omp_construct block_of(int kind) {
 static uint32_t next_order(const struct lc_omp_thread *o, struct lock *lock) {
     if (lc_likely(o->t->trace == NULL))
         return 0;
-    lc_omp_lock(&lock->last.lock);
+    lc_short_lock(&lock->last.lock);
     uint32_t order = ++lock->order;
-    lc_omp_unlock(&lock->last.lock);
+    lc_short_unlock(&lock->last.lock);
     return order;
 }
 
@@ -127,7 +127,7 @@ static uint32_t next_order(const struct lc_omp_thread *o, struct lock *lock) {
 static void begin_hold(const struct lc_omp_thread *o, struct lock *lock, const struct hold *hold) {
     if (lc_likely(o->t->trace == NULL))
         return;
-    lc_omp_lock(&lock->last.lock);
+    lc_short_lock(&lock->last.lock);
     struct hold *place = &lock->holds[0];
     for (size_t i = 1; i < HOLDS && place->by != hold->by; i++) {
         struct hold *at = &lock->holds[i];
@@ -136,14 +136,14 @@ static void begin_hold(const struct lc_omp_thread *o, struct lock *lock, const s
             place = at;
     }
     *place = *hold;
-    lc_omp_unlock(&lock->last.lock);
+    lc_short_unlock(&lock->last.lock);
 }
 
 /* The thread's, else any: tasks own locks, and may go on elsewhere. */
 static struct hold end_hold(struct lock *lock, const struct lc_omp_thread *o) {
     if (lc_likely(o->t->trace == NULL))
         return (struct hold){0};
-    lc_omp_lock(&lock->last.lock);
+    lc_short_lock(&lock->last.lock);
     struct hold *ended = NULL;
     for (size_t i = 0; i < HOLDS && (ended == NULL || ended->by != o); i++)
         if (lock->holds[i].by != NULL && (ended == NULL || lock->holds[i].by == o))
@@ -151,7 +151,7 @@ static struct hold end_hold(struct lock *lock, const struct lc_omp_thread *o) {
     struct hold was = ended != NULL ? *ended : (struct hold){0};
     if (ended != NULL)
         ended->by = NULL;
-    lc_omp_unlock(&lock->last.lock);
+    lc_short_unlock(&lock->last.lock);
     return was;
 }
 
@@ -164,10 +164,10 @@ void lc_omp_lock_init(int kind, unsigned hint, unsigned implementation, uint64_t
     struct lock *lock = lc_omp_self() != NULL ? find(wait) : NULL;
     if (lock == NULL)
         return;
-    lc_omp_lock(&lock->last.lock); /* another lock may have been there before */
+    lc_short_lock(&lock->last.lock); /* another lock may have been there before */
     lock->last.any = false;
     memset(lock->holds, 0, sizeof lock->holds);
-    lc_omp_unlock(&lock->last.lock);
+    lc_short_unlock(&lock->last.lock);
     atomic_store_explicit(&lock->held, 0, memory_order_relaxed);
 }
 

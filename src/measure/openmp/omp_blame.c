@@ -1,8 +1,8 @@
 #include "measure/openmp/omp_blame.h"
 
+#include "base/short_lock.h"
 #include "measure/clocks/clocks.h"
 #include "measure/core/core.h"
-#include "measure/openmp/omp_lock.h"
 #include "piggyback/blame.h"
 
 static struct {
@@ -21,10 +21,10 @@ static void flush(const struct lc_omp_node *at, struct lc_omp_blamed *blamed) {
                                      .rank = lc_clk.rank,
                                      .node = at->node,
                                      .ticks = blamed->ticks};
-    lc_omp_lock(&table.lock);
+    lc_short_lock(&table.lock);
     lc_blame_add(&table.rows, &row);
     table.ticks += row.ticks;
-    lc_omp_unlock(&table.lock);
+    lc_short_unlock(&table.lock);
     blamed->ticks = 0;
 }
 
@@ -53,12 +53,12 @@ void lc_omp_blame_flush(struct lc_omp_thread *o) {
 }
 
 void lc_omp_blame_close(void) {
-    lc_omp_lock(&table.lock);
+    lc_short_lock(&table.lock);
     lc_clk_lock();
     lc_blame_merge(&lc_clk.blame, &table.rows);
     lc_clk.waited_ticks += table.ticks;
     lc_clk_unlock();
     table.rows = (struct lc_blame){.n = 0};
     table.ticks = 0;
-    lc_omp_unlock(&table.lock);
+    lc_short_unlock(&table.lock);
 }

@@ -100,9 +100,9 @@ void lc_omp_clock_worked(struct lc_omp_thread *o, struct lc_clk_thread *k, uint6
 void lc_omp_clock_enters(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now,
                          uint32_t node) {
     lc_omp_clock_worked(o, k, now, node);
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     k->in_runtime = now;
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
 }
 
 void lc_omp_clock_leaves(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now) {
@@ -120,7 +120,7 @@ void lc_omp_clock_runs(struct lc_omp_thread *o, struct lc_clk_thread *k, struct 
     }
     if (lc_likely(lc_clk.whatif_tasks == 0) || k == NULL)
         return;
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     for (uint32_t s = 0; s < k->l.vec.n_whatif; s++) {
         if (!(lc_clk.whatif_tasks & 1u << s))
             continue;
@@ -132,7 +132,7 @@ void lc_omp_clock_runs(struct lc_omp_thread *o, struct lc_clk_thread *k, struct 
         LC_SHOW(*clock, goes_on ? task->whatif[s] : 0);
     }
     k->l.stale = true;
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
 }
 
 void lc_omp_clock_follows(struct lc_omp_thread *o, struct lc_clk_thread *k,
@@ -144,11 +144,11 @@ void lc_omp_clock_follows(struct lc_omp_thread *o, struct lc_clk_thread *k,
     if (ended->phase == task->phase)
         raise(&task->phase_clock, ended->phase_clock);
     lc_omp_spans_raise(task->spans, &task->n_spans, ended->spans, ended->n_spans);
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     for (uint32_t s = 0; s < k->l.vec.n_whatif; s++)
         if (lc_clk.whatif_tasks & 1u << s)
             LC_SHOW(k->l.vec.whatif[s], lc_larger(k->l.vec.whatif[s], ended->whatif[s]));
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
 }
 
 void lc_omp_clock_first_task(struct lc_clk_thread *k, struct lc_omp_task *task) {
@@ -197,9 +197,9 @@ void lc_omp_clock_undeferred(struct lc_omp_task *task, const struct lc_omp_task 
 void lc_omp_clock_point(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now,
                         struct lc_omp_point *point) {
     const struct lc_omp_task *task = o->running;
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     lc_logical_stamp(&k->l, now, &point->stamp);
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
     point->later = NULL;
     point->process = k->l.process;
     point->task = task != NULL ? task->clock : 0;
@@ -220,7 +220,7 @@ void lc_omp_clock_edge(struct lc_omp_thread *o, struct lc_clk_thread *k,
     struct lc_logical *l = &k->l;
     if (point->stamp.interval != l->interval || !l->interval)
         return;
-    lc_clk_own_lock();
+    lc_clk_own_lock(k);
     bool won = lc_logical_edge(l, &point->stamp, now);
     for (uint32_t s = 0; s < l->vec.n_whatif; s++)
         if (point->whatif[s] > l->vec.whatif[s])
@@ -230,7 +230,7 @@ void lc_omp_clock_edge(struct lc_omp_thread *o, struct lc_clk_thread *k,
     bool phase = l->phase != 0 && point->stamp.phase == l->phase;
     if (phase)
         raise(&l->phase_process, point->phase_process);
-    lc_clk_own_unlock();
+    lc_clk_own_unlock(k);
     if (task != NULL && task->interval == l->interval) {
         raise(&task->clock, point->task);
         if (phase) {

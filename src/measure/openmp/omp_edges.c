@@ -201,13 +201,13 @@ void lc_omp_edge(struct lc_omp_thread *o, const struct lc_omp_point *point, uint
 
 bool lc_omp_edge_joint(struct lc_omp_thread *o, struct lc_omp_joint *joint, uint64_t now,
                        struct lc_omp_late *late) {
-    lc_omp_lock(&joint->lock);
+    lc_short_lock(&joint->lock);
     bool any = joint->any;
     if (any)
         lc_omp_edge(o, &joint->point, now);
     if (any && late != NULL)
         *late = joint->point.late;
-    lc_omp_unlock(&joint->lock);
+    lc_short_unlock(&joint->lock);
     return any;
 }
 
@@ -218,7 +218,7 @@ void lc_omp_join_locked(struct lc_omp_joint *joint, const struct lc_omp_point *p
 }
 
 void lc_omp_join(struct lc_omp_joint *joint, const struct lc_omp_point *point) {
-    lc_omp_lock(&joint->lock);
+    lc_short_lock(&joint->lock);
     lc_omp_join_locked(joint, point);
-    lc_omp_unlock(&joint->lock);
+    lc_short_unlock(&joint->lock);
 }

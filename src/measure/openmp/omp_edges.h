@@ -3,7 +3,7 @@
 #ifndef LC_MEASURE_OPENMP_OMP_EDGES_H
 #define LC_MEASURE_OPENMP_OMP_EDGES_H
 
-#include "measure/openmp/omp_lock.h"
+#include "base/short_lock.h"
 #include "measure/openmp/omp_thread.h"
 
 /* The thread has done nothing yet: whatever its clocks know comes from the fork, whose edge

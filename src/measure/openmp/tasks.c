@@ -96,7 +96,7 @@ void lc_omp_task_unkeep(struct lc_omp_pools *mine, struct lc_omp_task *task) {
 void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
                          const struct lc_omp_point *point, bool thread) {
     struct lc_omp_barrier *b = &region->barriers[number & 1];
-    lc_omp_lock(&b->joint.lock);
+    lc_short_lock(&b->joint.lock);
     if (b->number != number + 1) { /* the first that comes to it */
         b->number = number + 1;
         b->joint.any = false;
@@ -107,7 +107,7 @@ void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
     b->arrived += thread;
     if (thread && point->late.when >= b->last.when)
         b->last = point->late;
-    lc_omp_unlock(&b->joint.lock);
+    lc_short_unlock(&b->joint.lock);
 }
 
 uint64_t lc_omp_task_chain(uint32_t interval, uint64_t *whatif) {
@@ -269,12 +269,12 @@ static void come_back(struct lc_omp_task *task, uint64_t now) {
     uint64_t until = now;
     if (task->in_barrier && task->region != NULL) {
         struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
-        lc_omp_lock(&b->joint.lock);
+        lc_short_lock(&b->joint.lock);
         bool all = b->number == task->barrier &&
                    b->arrived == atomic_load_explicit(&task->region->team, memory_order_relaxed);
         if (all && b->last.when < until) /* nobody is waited for any more */
             until = b->last.when;
-        lc_omp_unlock(&b->joint.lock);
+        lc_short_unlock(&b->joint.lock);
     }
     task->back = now;
     task->elsewhere += until > task->left ? until - task->left : 0;

@@ -201,12 +201,12 @@ static bool book_join(struct lc_omp_thread *o, struct lc_omp_task *task) {
     struct lc_omp_barrier *b = &region->barriers[(task->barrier - 1) & 1];
     struct lc_omp_late last = {0};
     uint64_t over = 0; /* also the tasks */
-    lc_omp_lock(&b->joint.lock);
+    lc_short_lock(&b->joint.lock);
     if (b->number == task->barrier) {
         last = b->last;
         over = b->joint.point.stamp.enter;
     }
-    lc_omp_unlock(&b->joint.lock);
+    lc_short_unlock(&b->joint.lock);
     lc_omp_wait_book(o, task, LC_MEASURED_OMP_IBARRIER, &last);
     lc_omp_book(o, over > o->t->last_ticks ? over : o->t->last_ticks);
     o->idle = over > task->came ? over : task->came;
@@ -368,7 +368,7 @@ static void barrier_end(struct lc_omp_thread *o, int kind) {
     lc_omp_leave(o, now);
     if (task != NULL && task->region != NULL && task->came != 0) {
         const struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
-        lc_omp_lock_free(&b->joint.lock); /* all have come: nothing is written any more */
+        lc_short_lock_free(&b->joint.lock); /* all have come: nothing is written any more */
         if (b->joint.any && b->number == task->barrier) {
             lc_omp_edge(o, &b->joint.point, now);
             lc_omp_wait_book(o, task,
@@ -405,10 +405,10 @@ void lc_omp_barrier_was_there(bool was) {
         return;
     }
     struct lc_omp_barrier *b = &task->region->barriers[--task->barrier & 1];
-    lc_omp_lock(&b->joint.lock);
+    lc_short_lock(&b->joint.lock);
     if (b->number == task->barrier + 1) /* what it told there, it will tell again, with more */
         b->arrived--;
-    lc_omp_unlock(&b->joint.lock);
+    lc_short_unlock(&b->joint.lock);
     task->came = 0;
     uint64_t now = lc_ticks();
     lc_omp_leave(o, now);
