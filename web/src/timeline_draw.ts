@@ -182,9 +182,53 @@ function ownRow(scene: Scene, location: number): Row | undefined {
   return scene.layout.rows[scene.layout.rowOf[location] ?? -1];
 }
 
+/** The narrowest part of a bar that has a name. */
+const LEAST_NAME = 34;
+
+/** The widest part of a bar from `a` to `b` that none of `covers`, which lie on it, hides; the first of equals. */
+export function freePart(a: number, b: number, covers: [number, number][]): [number, number] {
+  let best: [number, number] = [a, a];
+  let from = a;
+  for (const [begin, end] of [...covers.filter(([begin, end]) => begin < b && end > a).sort((x, y) => x[0] - y[0]), [b, b]]) {
+    if (begin - from > best[1] - best[0]) best = [from, begin];
+    from = Math.max(from, end);
+  }
+  return best;
+}
+
+interface Bar {
+  a: number;
+  b: number;
+  y: number;
+  tall: number;
+  fill: string;
+  text: string;
+  colour: string;
+  dimmed: boolean;
+}
+
+/** Names of bars in the order in which these were drawn: each where no later bar of its lane lies on its own, so that no two names meet. Bars that are
+    narrower than a letter hide nothing. Returns what draws them. */
+function namesOf(pen: Pen, bars: Bar[]): (() => void)[] {
+  const names: (() => void)[] = [];
+  const covers = new Map<number, [number, number][]>(); // by the top of the lane
+  for (const { a, b, y, tall, fill, text, colour, dimmed } of bars.slice().reverse()) {
+    let lane = covers.get(y);
+    if (!lane) covers.set(y, (lane = []));
+    const [from, to] = b - a > LEAST_NAME && tall >= 11 ? freePart(a, b, lane) : [a, a];
+    if (b - a > LETTER) lane.push([a, b]);
+    if (to - from <= LEAST_NAME) continue;
+    names.push(() => {
+      if (!dimmed) pen.rect(from + 1, y + 1, Math.min(to - from - 4, LETTER * text.length + 4), tall - 5, fill);
+      pen.text(text, from + 3, y + tall / 2, "start", colour, to - from - 6);
+    });
+  }
+  return names;
+}
+
 /** Returns what draws the names: they come after the waits, so that no hatching makes them unreadable. */
 function drawSlices(pen: Pen, scene: Scene, colours: Colours, detail: Detail, width: number): (() => void)[] {
-  const names: (() => void)[] = [];
+  const bars: Bar[] = [];
   const { data, span } = scene;
   const deepest = detail.slices.reduce((d, s) => Math.max(d, s.depth), 0);
   for (const slice of detail.slices.slice().sort((a, b) => a.depth - b.depth)) {
@@ -203,16 +247,11 @@ function drawSlices(pen: Pen, scene: Scene, colours: Colours, detail: Detail, wi
     const dimmed = scene.highlight !== "" && !name.toLowerCase().includes(scene.highlight);
     const fill = activity > 0 ? rgb(colours.activities[activity]) : colours.regions[hash(name) % colours.regions.length];
     pen.rect(a, y, Math.max(0.6, b - a - 0.5), tall, fill, dimmed ? 0.25 : 1);
-    if (b - a > 34 && tall >= 11) {
-      const [red, green, blue] = colours.activities[activity];
-      const text = visible(shortName(name));
-      names.push(() => {
-        if (!dimmed) pen.rect(a + 1, y + 1, Math.min(b - a - 4, LETTER * text.length + 4), tall - 5, fill);
-        pen.text(text, a + 3, y + tall / 2, "start", activity > 0 && 0.3 * red + 0.6 * green + 0.1 * blue < 110 ? "#ffffff" : "#15191d", b - a - 6);
-      });
-    }
+    const [red, green, blue] = colours.activities[activity];
+    const colour = activity > 0 && 0.3 * red + 0.6 * green + 0.1 * blue < 110 ? "#ffffff" : "#15191d";
+    bars.push({ a, b, y, tall, fill, text: visible(shortName(name)), colour, dimmed });
   }
-  return names;
+  return namesOf(pen, bars);
 }
 
 function drawDetail(pen: Pen, scene: Scene, colours: Colours, detail: Detail, width: number): void {

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { timelineBlock } from "../src/made_up";
 import { TimelineData } from "../src/timeline_data";
 import { clampSpan } from "../src/timeline";
-import { escaped, SvgPen } from "../src/timeline_pen";
+import { freePart, svg } from "../src/timeline_draw";
+import { escaped, LETTER, SvgPen } from "../src/timeline_pen";
 import { layOut, MOST_OPEN, OPEN_HEIGHT, parseOpen, rowAt, runs, toggled } from "../src/timeline_rows";
 
 /** Three locations in two rows of four bins; 0 and 2 are a group. Activities: useful, waiting. */
@@ -101,4 +102,35 @@ test("a span of nanoseconds stays one, also in a long trace", () => {
   expect(point.to - point.from).toBeCloseTo(1e-9, 12);
   expect(clampSpan(data, { from: -3, to: 1 })).toEqual({ from: 0, to: 4 });
   expect(clampSpan(data, { from: 3, to: 5 })).toEqual({ from: 2, to: 4 });
+});
+
+test("the part of a bar that others leave free", () => {
+  expect(freePart(0, 100, [])).toEqual([0, 100]);
+  expect(freePart(0, 100, [[0, 30], [90, 120]])).toEqual([30, 90]);
+  expect(freePart(0, 100, [[50, 60], [10, 20]])).toEqual([60, 100]);
+  expect(freePart(0, 100, [[10, 80], [20, 30]])).toEqual([80, 100]);
+  expect(freePart(0, 100, [[-5, 200]])).toEqual([0, 0]);
+});
+
+// Kernels lie deep: what is around them shares a lane with them.
+test("names in a window of detail do not meet, and the innermost stand", () => {
+  const data = made(false);
+  data.head.regions = ["main", "a_long_name_of_a_function", "a_kernel"];
+  data.head.cnodes = [[-1, 0], [0, 1], [1, 2]];
+  data.head.pyramid.activity_of = [0, 0, 0];
+  const slices = [[0, 4, 0, 0], [0, 4, 1, 1], [1, 2, 2, 2], [2.5, 3, 2, 2]].map(([from, to, cnode, depth]) => ({ location: 1, from, to, cnode, depth }));
+  const layout = layOut(data, []);
+  for (const [height, most] of [[20, 3], [50, 9]]) {
+    layout.rows.forEach((row, i) => Object.assign(row, { top: i * height, height }));
+    const scene = {
+      data, layout, span: { from: 0, to: 4 }, details: [{ json: data.head.windows[0], slices, messages: [], waits: [] }],
+      path: [], showPath: false, selected: null, highlight: "", cursor: -1, moving: false,
+    };
+    const colours = { activities: [[200, 200, 200], [0, 0, 0]] as [number, number, number][], background: [255, 255, 255] as [number, number, number], text: "#000", late: "#f00", page: "#fff", regions: ["#eee"] };
+    const names = [...svg(scene, colours, 1000).matchAll(/<text x="([\d.]+)" y="([\d.]+)" text-anchor="start"[^>]*>([^<]*)</g)]
+      .map(([, x, y, text]) => ({ x: Number(x), y: Number(y), end: Number(x) + LETTER * [...text].length, text }));
+    expect(names.filter((name) => name.text === "a_kernel").length).toBe(2);
+    expect(names.length).toBeLessThanOrEqual(most);
+    for (const a of names) for (const b of names) expect(a === b || a.y !== b.y || a.end <= b.x || b.end <= a.x, `${a.text} and ${b.text}`).toBe(true);
+  }
 });
