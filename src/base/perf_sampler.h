@@ -8,7 +8,7 @@
 
 enum {
     LC_PERF_CALLERS = 32, /* most frames of a sample */
-    LC_PERF_RATE = 500,   /* samples per second: what the documentation advises */
+    LC_PERF_RATE = 500,   /* samples per second at most where none is asked for */
     LC_PERF_MOST = 10000
 };
 

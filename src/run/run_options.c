@@ -21,9 +21,9 @@ const struct lc_run_option lc_run_options[] = {
     {"callpath", "HOW", 257, "Call paths: unwind (default), caller or none", "unwind|caller|none",
      false},
     {"sample", "RATE", 276,
-     "Samples of the code between calls, per second of each thread's work: 500 (default) where the "
-     "kernel allows it, 1 to 10000, or off; timer or timer:RATE: by timers and signals, where it "
-     "does not",
+     "Samples of the code between calls, per second of each thread's work: 1 to 10000 (default: up "
+     "to 500, as many as take 0.8 % of the time), where the kernel allows it, or off; timer or "
+     "timer:RATE: by timers and signals, where it does not",
      NULL, false},
     {"counters", "WHICH", 277,
      "Count at each event: instructions and cycles, where the processor lets programs read them, "
