@@ -91,11 +91,14 @@ def sampled(runs):
         result, screen = runs.run(["./alone", "imbalance"], env={"LATECOMER_SAMPLE": "", "SIM_SAMPLES_MOST": most}.items())
         inside = [e["seconds"] for path, e in result["sampled"].items() if "!$omp parallel" in path and path.endswith("/skewed")]
         check(f"samples of {most} events: threads refused", refused, result["meta"]["coverage"]["threads_refused_samples"])
+        check(f"samples of {most} events: a fourth of 500 per second, as what each takes is not known", 125.2, result["meta"]["sample_rate"])
         check(f"samples of {most} events: told", refused > 0, f"{refused} threads were not sampled" in screen)
         check(f"samples of {most} events: critical path", 0.300, result["pop"]["critical_path_s"])
         check(f"samples of {most} events: barriers", 5 * 0.060, result["metrics"]["omp_ibarrier_wait"]["total"])
         if seconds is not None:
             check(f"samples of {most} events: time inside", [seconds], [round(seconds, 6) for seconds in inside])
+    result, _ = runs.run(["./alone", "imbalance"], env={"LATECOMER_SAMPLE": "500"}.items())
+    check("samples of a rate that was asked for: per second", 500.8, result["meta"]["sample_rate"])
     profile, _ = runs.run(["./alone", "imbalance"], options=["--trace"], env={"LATECOMER_SAMPLE": ""}.items())
     done = subprocess.run([runs.latecomer, "-q", "analyze", "result"], capture_output=True, text=True, timeout=patience(60), check=False)
     check("samples in a trace: analyze", 0, done.returncode)
