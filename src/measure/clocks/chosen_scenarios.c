@@ -673,14 +673,35 @@ static void book_scenario(const struct chosen *path, uint32_t which, double save
         book(path, LC_SCENARIOS * i + scenario, &gain, excess_ns(work, path->key, scenario));
 }
 
+/* Collective: at the end the chains of ranks may differ, as nobody waited for what they did last;
+ * the critical path is the longest one. */
+static void take_longest_chain(struct lc_clk_thread *k) {
+    struct {
+        double chain;
+        int rank;
+    } mine = {n_paths > 0 ? (double)k->l.useful : -1, lc_core.rank}, longest;
+    struct lc_cp_item items[LC_CP_ITEMS] = {{0, 0}};
+    int n = 0;
+    lc_real.Allreduce(&mine, &longest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
+    if (longest.chain < 0) /* no rank has chosen */
+        return;
+    if (longest.rank == lc_core.rank)
+        n = (int)lc_cpvec_pack(&k->l.vec, items, LC_CP_ITEMS);
+    lc_real.Bcast(&n, 1, MPI_INT, longest.rank, lc_core.comm);
+    lc_real.Bcast(items, n * (int)sizeof *items, MPI_BYTE, longest.rank, lc_core.comm);
+    lc_cpvec_adopt_items(&k->l.vec, items, (uint32_t)n, (uint64_t)longest.chain);
+}
+
 void lc_clk_chosen_finish(double saved_s[]) {
-    struct lc_portion_sums work = {.clock_ns = lc_clk_ns_of(lc_clk.threads->l.useful)}, seen;
+    struct lc_clk_thread *k = lc_clk.threads;
+    struct lc_portion_sums work = {.clock_ns = lc_clk_ns_of(k->l.useful)}, seen;
+    take_longest_chain(k);
     if (n_paths == 0)
         return;
-    if (!tell(saved_s, LC_WHATIF_MAX * (int)sizeof *saved_s) || !compare(lc_clk.threads, &work))
+    if (!tell(saved_s, LC_WHATIF_MAX * (int)sizeof *saved_s) || !compare(k, &work))
         return;
     renew_all(&work);
-    if (!merge_seen(lc_clk.threads, &seen))
+    if (!merge_seen(k, &seen))
         return;
     for (uint32_t i = 0; i < n_paths; i++)
         for (uint32_t s = 0; paths[i].rank == lc_clk.rank && s < LC_SCENARIOS_CARRIED; s++)
