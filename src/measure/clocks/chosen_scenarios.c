@@ -437,27 +437,42 @@ static uint32_t make_room(struct lc_clk_thread *k, const struct lc_portion_sums 
     return least->slot;
 }
 
+static bool is_carried(uint64_t key) {
+    for (uint32_t i = 0; i < n_paths; i++)
+        if (paths[i].on && paths[i].key == key)
+            return true;
+    return false;
+}
+
+static void choose_path(struct lc_clk_thread *k, const struct lc_portion_sums *sums,
+                        const struct lc_scenario_path *wanted, uint32_t n, uint32_t i) {
+    /* of a call path that has clocks already, for another late rank: only where there is room */
+    uint64_t gain = is_carried(wanted[i].key) ? 0 : wanted[i].gain_ns;
+    struct chosen *path = path_of(&wanted[i], sums);
+    if (path == NULL || path->on)
+        return;
+    uint32_t slot = make_room(k, sums, wanted, n, gain);
+    if (slot == LC_SCENARIO_PATHS)
+        return;
+    if (lc_clk.n_whatif == 0) {
+        cost_then = cost_ns();
+        for (uint32_t s = 0; s < LC_WHATIF_MAX; s++) {
+            LC_SHOW(k->l.vec.whatif[s], k->l.useful);
+            k->l.own_whatif[s] = k->l.own;
+        }
+    }
+    carry(k, LC_WHATIF_MAX);
+    interval = k->l.interval;
+    start(k, path, slot, sums);
+}
+
 static void choose(struct lc_clk_thread *k, const struct lc_portion_sums *sums) {
     struct lc_scenario_path wanted[LC_PORTION_SUMS];
     uint32_t n = lc_scenario_paths(sums, lc_clk.size, wanted);
-    for (uint32_t i = 0; i < n && i < LC_SCENARIO_PATHS; i++) {
-        struct chosen *path = path_of(&wanted[i], sums);
-        if (path == NULL || path->on)
-            continue;
-        uint32_t slot = make_room(k, sums, wanted, n, wanted[i].gain_ns);
-        if (slot == LC_SCENARIO_PATHS)
-            continue;
-        if (lc_clk.n_whatif == 0) {
-            cost_then = cost_ns();
-            for (uint32_t s = 0; s < LC_WHATIF_MAX; s++) {
-                LC_SHOW(k->l.vec.whatif[s], k->l.useful);
-                k->l.own_whatif[s] = k->l.own;
-            }
-        }
-        carry(k, LC_WHATIF_MAX);
-        interval = k->l.interval;
-        start(k, path, slot, sums);
-    }
+    for (int again = 0; again < 2; again++)
+        for (uint32_t i = 0; i < n && i < LC_SCENARIO_PATHS; i++)
+            if (again || !is_carried(wanted[i].key))
+                choose_path(k, sums, wanted, n, i);
 }
 
 /* ---- what portions take in the scenarios */
