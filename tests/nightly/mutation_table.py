@@ -102,7 +102,7 @@ MUTATIONS = [
              "p->voided ? NULL : find_received", "p->voided || p->uncounted ? NULL : find_received",
              "edges of turns are missing where a partner's streams are many", ("sim.truth",)),
     Mutation("batch_ends_where_clocks_drift", "src/measure/clocks/composed_collectives.c",
-             "#define DRIFT 1e-4", "#define DRIFT 0.0",
+             "known ? LC_CLK_DRIFT *", "known ? 0.0 *",
              "between nodes each collective is told alone, and calls wait for those before", ("sim.tool",)),
     Mutation("comparison_of_clocks_waited_for", "src/measure/clocks/global_time.c",
              "    lc_real.Ibcast(looks.answer, 2, MPI_UINT64_T, 0, lc_core.comm, &looks.request);",

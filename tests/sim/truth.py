@@ -82,6 +82,7 @@ class Run:
     def __init__(self, log, ranks):
         self.ranks, self.found, self.apart = ranks, {}, 1  # nodes that send records to each other
         self.node = [0] * ranks  # of each rank
+        self.error_ns = 0  # of the clocks of several nodes: what is closer together may be told in another order
         self.calls = []  # of each location, in the order of the result
         for rank in range(ranks):
             self.calls += read(f"{log}.{rank}", rank)
@@ -145,7 +146,7 @@ class Run:
     def locked_before(self, call, window, target, shared):
         """Ends of the epochs of locks that this one conflicts with, as far as they had ended when it ended."""
         for other, its_target, its_shared in self.unlocks[window]:
-            if other is not call and other.end < call.end and not (shared and its_shared) and (target == its_target or -1 in (target, its_target)):
+            if other is not call and other.end < call.end + self.error_ns and not (shared and its_shared) and (target == its_target or -1 in (target, its_target)):
                 yield other.left
 
     def send_that_ends(self, call, word, rest):
@@ -175,6 +176,7 @@ class Wait:
 
     def __init__(self, ns, metric, late, sure=True):
         self.ns, self.metric, self.late, self.sure = ns, metric, late, sure
+        self.instead = None  # another one that counts where this one is not noticed
 
 
 def last_of(calls):
@@ -220,6 +222,7 @@ def table():
 def all_waits(run, nodes=1):
     """(call, Wait) of each call that waited."""
     found = [(call, wait) for call in run.all() if (wait := wait_of(run, call, nodes)) is not None]
+    found += [(call, Wait(wait.instead.ns, wait.instead.metric, wait.instead.late, False)) for call, wait in found if wait.instead is not None]
     last = last_of(calls[-1] for calls in run.masters)
     return found + [(call, Wait(min(last[0].begin, call.end) - call.begin, "mpi_finalize_wait", last)) for call in (calls[-1] for calls in run.masters)]
 
@@ -263,9 +266,17 @@ def is_told(run, send):
     return send.mode == "Ssend" or send.size >= SMALL_BYTES or run.node[send.call.rank] == run.node[send.to]
 
 
-def is_sure(call, send, nodes=1):
+def ends_after(run, call, send):
+    """May this call, in which the send is complete, have ended after its receive was posted? Between nodes a synchronous one always does, if at the same time."""
+    synchronous = send.mode == "Ssend" and run.node[send.call.rank] != run.node[send.to]
+    return synchronous or send.posted.begin < call.end + run.error_ns
+
+
+def is_sure(run, call, send, nodes=1):
     """Does the sender surely hear when its receive was posted, in a call that it may have waited in? In MPI_Waitsome only inside a node."""
     if call.function == "MPI_Waitsome" and nodes > 1:
+        return False
+    if send.mode != "Ssend" and abs(call.end - send.posted.begin) <= run.error_ns:
         return False
     return call.end - call.begin >= SHORT_NS and not ((send.any or nodes > 1) and send.posted.begin - call.begin <= SHORT_NS)
 
@@ -287,13 +298,14 @@ def wait_of(run, call, nodes=1):
             u = send.posted.begin
             if send.mode == "Send" and word == "D" and send.to in from_late:
                 continue  # may have been buffered, while the message from there has surely kept the call: no candidate
-            late = call.begin < u < call.end and is_told(run, send)
-            candidates.append(Wait(u - call.begin if late else 0, "mpi_latereceiver", [send.posted], is_sure(call, send, nodes)))
+            late = call.begin < u and ends_after(run, call, send) and is_told(run, send)
+            candidates.append(Wait(min(u, call.end) - call.begin if late else 0, "mpi_latereceiver", [send.posted], is_sure(run, call, send, nodes)))
         if word in ("T", "V"):
             late = last_of(run.others(word, rest))
-            waited = call.begin < late[0].begin <= call.end  # of start and complete the one in which the latest post came
+            waited = call.begin < late[0].begin <= call.end + run.error_ns  # of start and complete the one in which the latest post came
             metric = "mpi_rma_sync_late_post" if word == "T" else "mpi_rma_early_wait"
-            candidates.append(Wait(late[0].begin - call.begin if waited else 0, metric, late))
+            surely = word == "V" or late[0].begin <= call.end - run.error_ns
+            candidates.append(Wait(min(late[0].begin, call.end) - call.begin if waited else 0, metric, late, surely))
         if word in ("K", "E", "N"):
             found = causes(run.meeting(call, word, rest), call.rank, word != "E")
             w = min(found[1][0].begin, call.end) - call.begin if found else 0
@@ -307,6 +319,9 @@ def wait_of(run, call, nodes=1):
     for other in candidates:  # any of those that took as long
         if other.ns == found.ns and other.metric == found.metric and other is not found:
             found.late = [*found.late, *other.late]
+    if not found.sure and choose is max:
+        others = [c for c in candidates if c.ns > 0 and c.metric != found.metric]
+        found.instead = max(others, key=lambda c: c.ns, default=None)
     return found
 
 
@@ -316,11 +331,11 @@ def sources(run, call):
         if word == "R":
             yield run.sends[int(rest[1]), rest[2]].call, True
         send = run.send_that_ends(call, word, rest)
-        if send is not None and send.posted.begin < call.end and is_told(run, send) and (send.mode == "Ssend" or send.posted.begin > call.begin):
-            yield send.posted, send.mode == "Ssend" or is_sure(call, send, run.apart)
+        if send is not None and ends_after(run, call, send) and is_told(run, send) and (send.mode == "Ssend" or send.posted.begin > call.begin):
+            yield send.posted, send.mode == "Ssend" or is_sure(run, call, send, run.apart)
         if word in ("T", "V"):
             for other in run.others(word, rest):
-                if other.begin < call.end:
+                if other.begin < call.end + run.error_ns:
                     yield other, call.function != "MPI_Win_start"  # may have waited
         if word == "L":
             for left in run.locked_before(call, rest[0], int(rest[1]), rest[2] == "1"):
@@ -394,6 +409,8 @@ def path_of(run, sure, factors, chained):
         if surely is not None:  # it ends
             its = entered[number] if what is not None else 0
             for source in (surely if sure else what) if what is not None else ():
+                if entered[source] is None:
+                    continue  # it came after, within the error of the clocks
                 if chained and entered[source] >= its > entered[number] and entered_chain[source] is not chain[p]:
                     chain[p] = alike(chain[p])
                 if entered[source] > its:

@@ -61,9 +61,11 @@ static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
     bool may_hear = lc_clk.areas[e->to].head != NULL || e->bytes >= LC_RENDEZVOUS_BYTES;
     if (!found && (e->synchronous || (e->counts && !some && may_hear)))
         lc_clk_add_unresolved(k, call, e->to, e->seq, e->synchronous);
-    bool in_time = found && post.enter < call->end;
-    uint64_t waited =
-        in_time && e->counts && post.enter > call->begin ? post.enter - call->begin : 0;
+    /* between nodes a synchronous send ends after the post, whatever their clocks say */
+    bool is_after = e->synchronous && lc_clk.areas[e->to].head == NULL;
+    bool in_time = found && (is_after || post.enter < call->end);
+    uint64_t posted = in_time && post.enter > call->end ? call->end : post.enter;
+    uint64_t waited = in_time && e->counts && posted > call->begin ? posted - call->begin : 0;
     if (waited > 0 || (some && e->counts))
         lc_clk_candidate(k, call, LC_MEASURED_LATERECEIVER, waited, e->to, found ? post.node : 0);
     if (waited > 0 || (in_time && e->synchronous))

@@ -31,7 +31,6 @@ enum {
     LC_EACH_TO_EACH = 8, /* members, at most */
     SAME_NS = 2          /* rounding of times */
 };
-#define DRIFT 1e-4 /* of the clocks of two nodes against each other, at most */
 
 /* ---- when there is something to do */
 
@@ -326,7 +325,7 @@ static void known(struct lc_shadow *m, const struct lc_shadow_record *r) {
 /* Since the last operation that was told of, clocks of two nodes can have got apart by so much. */
 static double drift_ns(struct lc_clk_comm *c, const struct lc_shadow_record *at) {
     bool known = lc_clk.n_nodes > 1 && c->told > 0 && at->latest > c->told;
-    return known ? DRIFT * (at->latest - c->told) : 0;
+    return known ? LC_CLK_DRIFT * (at->latest - c->told) : 0;
 }
 
 /* All that the batch says. Where clocks were not the same after an operation, by more than they can

@@ -180,6 +180,14 @@ static bool resync_due(void) {
     return true;
 }
 
+bool lc_clk_came_after(uint64_t enter, uint64_t end) {
+    if (enter <= end || lc_clk.n_nodes < 2)
+        return enter > end;
+    double error = 2 * (fmax(lc_clk.sync_error_ns, lc_clk.resync_error_ns) + lc_clk.ahead_ns) +
+                   LC_CLK_DRIFT * (lc_clk_local_ns(end) - lc_clk.now.local_ns);
+    return (double)(enter - end) * lc_clk.ns_per_tick > error;
+}
+
 void lc_clk_compare(const struct lc_clk_measured *m) {
     double expected = lc_clk.now.offset_ns + lc_clk.drift * (m->local_ns - lc_clk.now.local_ns);
     lc_clk.ahead_ns = fmax(lc_clk.ahead_ns, fabs(m->offset_ns - expected));

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define LC_CLK_DRIFT 1e-4 /* of the clocks of two nodes against each other, at most */
+
 struct lc_call;
 struct lc_clk_measured;
 struct lc_comm;
@@ -18,6 +20,9 @@ double lc_clk_to_global(uint64_t ticks); /* ns */
 uint64_t lc_clk_from_global(double global_ns);
 /* s, between the offsets that were measured at begin and end of the node's interval */
 double lc_clk_global_s(const struct lc_offset_ends *c, uint64_t ticks);
+/* Did a rank certainly enter its call after this end? On one node that is a comparison; between
+ * nodes their clocks may be wrong by the error that the result states, and by drift since then. */
+bool lc_clk_came_after(uint64_t enter, uint64_t end);
 /* Newly measured: how far off was the offset that was in use until now? */
 void lc_clk_compare(const struct lc_clk_measured *m);
 

@@ -165,7 +165,8 @@ static bool lc_shadow_edge_of(const struct lc_shadow_record *r, enum lc_coll_kin
     if (r->n == 0)
         return false;
     *e = (struct lc_shadow_edge){.stamp = stamp_of(r), .extra = r->extra};
-    if (kind == LC_COLL_SYNC && e->stamp.enter > end) /* it ended before all had come */
+    if (kind == LC_COLL_SYNC &&
+        lc_clk_came_after(e->stamp.enter, end)) /* it ended before all had come */
         return false;
     bool first = kind == LC_COLL_N2ONE;
     e->release = first ? lc_clk_from_global(r->earliest) : e->stamp.enter;

@@ -351,7 +351,8 @@ void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_call_end *at, uint32_t
 static void resolve_sends(struct lc_clk_thread *k, struct lc_unresolved *o,
                           const struct lc_reply_slot *reply) {
     uint64_t posted = reply->stamp.enter;
-    if (posted < o->at.end && (o->synchronous || posted > o->at.begin))
+    bool is_after = o->synchronous && lc_clk.areas[o->to].head == NULL; /* as in back_edges.c */
+    if (is_after || (posted < o->at.end && (o->synchronous || posted > o->at.begin)))
         lc_clk_edge_later(k, &o->at, o->to, &reply->stamp, reply->extra, reply->n_extra);
 }
 
