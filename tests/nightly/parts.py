@@ -102,7 +102,7 @@ def seeds(tests):
 def simulated(tests):
     """On the simulated MPI a seed costs least: a part of its own, so that a slice tries many. Turns are short (but for 256 ranks): a slice has something of all."""
     t, pair = tests["release"], ("{first}", "{last}")
-    kinds = [t.drawn("sim.truth", 1000, t.end_of("sim.truth", 2), (*pair, "10", "2")), t.drawn("sim.what_if", 20, t.end_of("sim.what_if", 2), pair),
+    kinds = [t.drawn("sim.truth", 100, t.end_of("sim.truth", 2), (*pair, "10", "2")), t.drawn("sim.what_if", 20, t.end_of("sim.what_if", 2), pair),
              t.drawn("sim.faults", 30, t.end_of("sim.faults", 3), (*pair, "1")), t.drawn("sim.clocks", 50, t.end_of("sim.clocks", 2), pair),
              t.drawn("sim.gains", 1, t.end_of("sim.gains", 2), (*pair, "2"))]
     mpirun = Path("build/release/bin/sim-mpirun").absolute()
