@@ -56,11 +56,10 @@ static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
     bool some = lc_clk.fn_class[call->fn] == LC_FN_WAITSOME; /* 0 counts, and is not put right */
     lc_clk_lock();
     bool found = find_post(e, &post, &extra, &n_extra);
-    if (!found && e->counts && !some)
-        lc_clk_wait_later(k, call, e->to, e->seq, e->bytes);
+    bool waits = e->counts && !some;
     bool may_hear = lc_clk.areas[e->to].head != NULL || e->bytes >= LC_RENDEZVOUS_BYTES;
-    if (!found && (e->synchronous || (e->counts && !some && may_hear)))
-        lc_clk_add_unresolved(k, call, e->to, e->seq, e->synchronous);
+    if (!found)
+        lc_clk_open_post(k, call, e, e->synchronous || (waits && may_hear), waits);
     /* between nodes a synchronous send ends after the post, whatever their clocks say */
     bool is_after = e->synchronous && lc_clk.areas[e->to].head == NULL;
     bool in_time = found && (is_after || post.enter < call->end);
@@ -259,11 +258,9 @@ void lc_clk_back_todo(struct lc_clk_thread *k, const struct lc_call *call) {
             flush(k, held[--n_held]);
     k->todo = n_held > 0;
     lc_clk_unlock();
-    if (k->n_unresolved > 0)
-        lc_clk_resolve(k);
-    if (k->n_late > 0)
-        lc_clk_late_edges_take(k);
-    k->todo |= k->n_unresolved > 0 || k->n_late > 0;
+    if (k->open_edges != NULL)
+        lc_clk_open_edges_take(k);
+    k->todo |= k->open_edges != NULL;
     if (!k->todo)
         k->n_done = 0;
 }

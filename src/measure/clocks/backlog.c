@@ -499,8 +499,8 @@ static void take_late(void) {
             lc_match_drain(&lc_clk.match, i);
     lc_clk_unlock();
     for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
-        if (k->n_late > 0)
-            lc_clk_late_edges_take(k);
+        if (k->n_open_arrivals > 0)
+            lc_clk_open_edges_take(k);
 }
 
 void lc_clk_backlog_finish(struct lc_clk_thread *k) {

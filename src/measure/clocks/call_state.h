@@ -116,13 +116,6 @@ struct lc_deferred {
     struct lc_clk_recv *recv; /* NULL: blocking */
 };
 
-/* A send that may have waited for its receive; the time of its post is unknown. */
-struct lc_unresolved {
-    uint32_t to, seq;
-    bool synchronous; /* else it waited if the receive was posted during the call */
-    struct lc_call_end at;
-};
-
 /* The wait state of a call as it is booked, for a larger one of the same call that is known later:
  * kept as long as somebody holds it who may book that. With lc_clk.lock. */
 struct lc_booked {
@@ -135,7 +128,7 @@ struct lc_booked {
     uint32_t late_rank, n_parts;
     struct lc_past_part parts[LC_PAST_PARTS]; /* the rows of blame that it is in */
 };
-enum { LC_UNRESOLVED = 16, LC_DONE = 64 };
+enum { LC_DONE = 64 };
 
 enum { LC_BLOCKERS = 32 };
 
@@ -175,26 +168,26 @@ struct lc_clk_thread {
     bool between;        /* where the clocks are, is the thread between two calls? */
     uint32_t n_blockers; /* ranks whose messages the call waited for */
     uint32_t blockers[LC_BLOCKERS];
-    uint32_t epoch;               /* of the intervals this thread has seen */
-    bool any_candidate;           /* of the call in progress, or of the last one */
-    bool unbooked;                /* that wait state is still to be booked */
-    bool sampled;                 /* l.longest_node was found by samples */
-    bool in_gap;                  /* samples are cutting the time since the last event, */
-    uint32_t gap;                 /* which has this number */
-    uint32_t carried;             /* calls with what-if clocks */
-    uint64_t cut;                 /* ticks of the portion in progress that samples have cut off */
-    bool todo;                    /* replies or edges back wait for the next call */
-    uint8_t n_unresolved, n_late; /* edges back; late edges */
-    struct lc_candidate worst;    /* the chosen one so far */
-    struct lc_path *waited;       /* the last call */
-    struct lc_booked *booked;     /* of the last call that may get a larger wait later; or NULL */
-    const void *claim;            /* place of the next entry of the ring last sent to, or NULL */
+    uint32_t epoch;     /* of the intervals this thread has seen */
+    bool any_candidate; /* of the call in progress, or of the last one */
+    bool unbooked;      /* that wait state is still to be booked */
+    bool sampled;       /* l.longest_node was found by samples */
+    bool in_gap;        /* samples are cutting the time since the last event, */
+    uint32_t gap;       /* which has this number */
+    uint32_t carried;   /* calls with what-if clocks */
+    uint64_t cut;       /* ticks of the portion in progress that samples have cut off */
+    bool todo;          /* replies or edges back wait for the next call */
+    uint8_t n_open_posts, n_open_arrivals;
+    struct lc_open *open_edges; /* edges.c */
+    struct lc_candidate worst;  /* the chosen one so far */
+    struct lc_path *waited;     /* the last call */
+    struct lc_booked *booked;   /* of the last call that may get a larger wait later; or NULL */
+    const void *claim;          /* place of the next entry of the ring last sent to, or NULL */
     struct lc_deferred deferred;
     struct lc_clk_coll blocking; /* the blocking collective in progress */
     struct lc_comm *sync_comm;   /* synchronising.c: of the LC_COLL_SYNC in progress, */
     struct lc_clk_coll *sync;    /* and that one */
     struct lc_clk_thread *next, *next_ended;
-    struct lc_unresolved unresolved_sends[LC_UNRESOLVED];
     uint64_t in_runtime; /* since when it is in the OpenMP runtime; 0: it is not */
     uint64_t began;      /* the last call; UINT64_MAX: looked at (origins.h) */
     /* all members of it were in a collective at met_at, which counts when its wait is booked */
@@ -224,16 +217,6 @@ struct lc_reply_slot {
     struct lc_stamp stamp; /* enter: when the receive was posted */
     uint64_t *extra;       /* that came with it over messages: room for LC_RECORD_EXTRA */
     uint32_t n_extra;
-};
-
-struct lc_pending { /* a send that ended before its reply was there */
-    uint32_t rank, seq;
-    uint64_t begin, end;
-    uint64_t bytes; /* of a standard send; others 0 */
-    struct lc_booked *instead;
-    uint64_t useful;   /* the clock when it ended, .. */
-    uint32_t interval; /* .. and the interval */
-    bool no_edge;      /* the reply comes too late for its edge */
 };
 
 #endif

@@ -6,8 +6,8 @@
  *              several)
  *   transport  how an entry gets to another rank: ring in shared memory, or a message on a private
  *              communicator (record)
- *   late       the notification of the sender of a message that was there before its receive was
- *              posted: a reply (ring.h)
+ *   reply      tells the sender of a message when its receive was posted (ring.h)
+ *   open       edge or wait of a call that ended before all was known that it depends on (edges.h)
  *   candidate  what a call may have waited for; the largest (MPI_Waitall) or smallest
  *              (MPI_Waitsome) is the wait state
  *   deferred   what is left to do of a call that has ended; done at the thread's next event
@@ -43,7 +43,7 @@
 struct lc_freed_log;
 struct lc_ring_out;
 
-enum { LC_REPLY_SLOTS = 1024, LC_PENDING = 256, LC_INTERVALS_MAX = 4096 };
+enum { LC_REPLY_SLOTS = 1024, LC_INTERVALS_MAX = 4096 };
 
 struct lc_interval {     /* intervals.h */
     uint64_t begin, end; /* ticks */
@@ -143,8 +143,6 @@ struct lc_clk {
     uint64_t met_all, met_before;
     struct lc_past **pasts; /* by rank: the remote ones, of other nodes; NULL: none yet */
     struct lc_reply_slot replies[LC_REPLY_SLOTS];
-    struct lc_pending pending[LC_PENDING];
-    uint32_t n_pending;
     uint8_t fn_class[LC_FN_COUNT];
     uint8_t fn_syncs[LC_FN_COUNT]; /* enum lc_measured_wait of one that synchronises without data */
     bool fn_starts[LC_FN_COUNT];   /* starts messages, and waits for nothing */

@@ -12,6 +12,7 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/what_if_factors.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/edges.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/intervals.h"
@@ -396,13 +397,13 @@ void lc_clocks_finalize(struct lc_call *call) {
     close_log(call->begin);
     if (lc_clk.backlog)
         lc_clk_backlog_finish(k);
-    lc_clk_resolve(k);
+    lc_clk_open_edges_take(k);
     lc_clk_all_lock();
     if (lc_clk.on)
         lc_clk_interval_end(call->begin);
     lc_clk_all_unlock();
     /* replies still in rings: late receivers of sends that ended before the reply arrived */
-    for (uint32_t i = 0; i < lc_clk.size && lc_clk.n_pending > 0; i++)
+    for (uint32_t i = 0; i < lc_clk.size && lc_clk_waits_for_posts(); i++)
         lc_match_drain(&lc_clk.match, i);
     struct lc_offset_ends c = {.offset_begin = lc_clk.offset_ns,
                                .local_begin = lc_clk.sync_local_ns};

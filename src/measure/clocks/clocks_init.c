@@ -10,6 +10,7 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/what_if_factors.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/edges.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/clocks/contexts.h"
 #include "measure/clocks/global_time.h"

@@ -1,10 +1,11 @@
-/* Edges that come in. */
+/* Edges that come in: at the end of the call that they end at, or, where that is open, later. */
 #include <string.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <stddef.h>
 
 #include "measure/clocks/call_state.h"
+#include "measure/clocks/clock_messages.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/records.h"
@@ -130,40 +131,140 @@ void lc_clk_count_unseen(uint64_t *kind) {
     lc_clk_unlock();
 }
 
-/* Edges whose record arrives after their call's clocks were published. */
+/* ---- open edges */
 
-enum { LC_LATE_MOST = 255 }; /* of a thread */
+/* Of a thread: edges back from the posts of receives, edges of messages and collective operations;
+ * of the process: waits for posts. */
+enum { POSTS_MOST = 16, ARRIVALS_MOST = 255, WAITS_MOST = 256 };
 
-struct late {
-    struct late *next;
+enum open_from { FROM_POST, FROM_MESSAGE, FROM_COLLECTIVE };
+
+struct lc_open {
+    struct lc_open *next;
     struct lc_clk_thread *k;
-    struct lc_stashed *item;  /* of a message; */
-    struct lc_shadow *shadow; /* or of a collective operation */
-    uint32_t source;
-    enum lc_measured_wait kind;
+    enum open_from from;
+    union {
+        uint32_t seq;             /* of the message whose receive is posted */
+        struct lc_stashed *item;  /* of the message */
+        struct lc_shadow *shadow; /* of the collective operation */
+    };
+    uint32_t source;            /* the rank that it comes from */
+    enum lc_measured_wait kind; /* LC_MEASURED_KINDS: no wait state is open */
     struct lc_call_end at;
     struct lc_booked *instead; /* NULL: nothing can be booked */
+    /* in its thread's list: the edge is open; given up: it was, and is missing if it ever comes */
+    bool listed, given_up;
+    bool synchronous; /* of a post, as in struct lc_ended; else the send need not have waited */
+    uint64_t bytes;
 };
-static struct late *all; /* the latest first */
+static struct lc_open *unused;            /* lc_clk.lock, as what follows */
+static struct lc_open *waits[WAITS_MOST]; /* for posts */
+static uint32_t n_waits;
 
-static struct late *add(struct lc_clk_thread *k) {
-    struct late *l = k->n_late < LC_LATE_MOST ? malloc(sizeof *l) : NULL;
-    if (l == NULL)
-        return NULL;
-    *l = (struct late){.next = all, .k = k};
-    all = l;
-    k->n_late++;
-    k->todo = true;
-    return l;
+static struct lc_open *open_new(void) {
+    struct lc_open *o = unused;
+    if (o == NULL)
+        return malloc(sizeof *o);
+    unused = o->next;
+    return o;
 }
 
-/* What it waits for, in the call that ends now. */
-static void set_end(struct late *l, const struct lc_call *call, enum lc_measured_wait kind) {
-    lc_clk_call_end(l->k, call, &l->at);
-    l->kind = kind;
-    lc_clk_booked_drop(&l->instead);
-    if (kind != LC_MEASURED_KINDS)
-        l->instead = lc_clk_booked_hold(l->k, call);
+/* Neither its edge nor its wait is open any more. */
+static void free_if_closed(struct lc_open *o) {
+    if (o->listed || o->instead != NULL)
+        return;
+    o->next = unused;
+    unused = o;
+}
+
+/* Into the thread's list: posts, the oldest first, then what arrives, the latest first. */
+static void list(struct lc_open *o) {
+    struct lc_open **at = &o->k->open_edges;
+    while (*at != NULL && (*at)->from == FROM_POST)
+        at = &(*at)->next;
+    o->next = *at;
+    *at = o;
+    o->listed = o->k->todo = true;
+    ++*(o->from == FROM_POST ? &o->k->n_open_posts : &o->k->n_open_arrivals);
+}
+
+static void unlist(struct lc_open **at) {
+    struct lc_open *o = *at;
+    *at = o->next;
+    o->listed = false;
+    --*(o->from == FROM_POST ? &o->k->n_open_posts : &o->k->n_open_arrivals);
+}
+
+/* Nobody looks for the edge any more; its wait is still booked if the post becomes known. */
+static void give_up(struct lc_open **at) {
+    struct lc_open *o = *at;
+    unlist(at);
+    o->given_up = true;
+    free_if_closed(o);
+}
+
+/* Room for the edge of a post: the oldest one goes, of those that need not have waited if any. */
+static void give_up_oldest_post(struct lc_clk_thread *k) {
+    struct lc_open **at = &k->open_edges;
+    while (*at != NULL && (*at)->from == FROM_POST && (*at)->synchronous)
+        at = &(*at)->next;
+    give_up(*at != NULL && (*at)->from == FROM_POST ? at : &k->open_edges);
+}
+
+/* Where the table is full another one goes: most have no reply, since the receive was posted before
+ * the send. */
+static void wait_for_post(struct lc_open *o) {
+    static uint32_t victim;
+    uint32_t i = n_waits < WAITS_MOST ? n_waits++ : victim++ % WAITS_MOST;
+    if (waits[i] != NULL) {
+        lc_clk_booked_drop(&waits[i]->instead);
+        free_if_closed(waits[i]);
+    }
+    waits[i] = o;
+}
+
+/* It is open at the end of this call, whose wait state may have to be booked anew. */
+static void set_end(struct lc_open *o, const struct lc_call *call) {
+    const struct lc_logical *l = &o->k->l;
+    o->at = (struct lc_call_end){.begin = call->begin,
+                                 .end = call->end,
+                                 .useful = l->useful,
+                                 .interval = l->interval,
+                                 .phase = l->phase};
+    lc_logical_mark(l, &o->at.since);
+    if (o->kind != LC_MEASURED_KINDS)
+        o->instead = lc_clk_booked_hold(o->k, call);
+}
+
+/* The one place where a call ends before all is known that its clocks and its wait state depend on:
+ * it waits for nothing, and what is not known is open. `edge`: the edge is, not only the wait.
+ * False: nothing is open, for want of room, or since nothing is measured. */
+static bool lc_open_edge(const struct lc_call *call, const struct lc_open *what, bool edge) {
+    struct lc_clk_thread *k = what->k;
+    bool post = what->from == FROM_POST;
+    struct lc_open *o = NULL;
+    if (k->l.interval && (post || k->n_open_arrivals < ARRIVALS_MOST))
+        o = open_new();
+    if (o == NULL)
+        return false;
+    *o = *what;
+    set_end(o, call);
+    if (post && o->instead != NULL)
+        wait_for_post(o);
+    if (post && edge && k->n_open_posts == POSTS_MOST)
+        give_up_oldest_post(k);
+    if (edge)
+        list(o);
+    else
+        free_if_closed(o);
+    return true;
+}
+
+void lc_clk_count_missing(uint64_t ticks) {
+    lc_clk.counts.edges_late++;
+    lc_clk.counts.late_useful += ticks;
+    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+        lc_clk.counts.late_whatif[s] += ticks;
 }
 
 /* The edge is not made. No clock is larger than the time since the interval began. */
@@ -176,94 +277,240 @@ static void count_unknown(const struct lc_clk_thread *k, const struct lc_call *c
 /* The message shares the record of a later one from the same source: the edge is made there, with
  * the later clock. Until then this thread's clocks were too low by what that clock is ahead of them
  * now, at most. */
-static bool share(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
-                  struct lc_stashed *item, enum lc_measured_wait kind) {
-    struct late *l = all;
-    while (l != NULL &&
-           (l->k != k || l->item == NULL || l->source != source || l->at.interval != k->l.interval))
-        l = l->next;
-    if (l == NULL)
+static bool share(const struct lc_call *call, const struct lc_open *what) {
+    struct lc_clk_thread *k = what->k;
+    struct lc_open *o = k->l.interval ? k->open_edges : NULL;
+    while (o != NULL && (o->from != FROM_MESSAGE || o->source != what->source ||
+                         o->at.interval != k->l.interval))
+        o = o->next;
+    if (o == NULL)
         return false;
-    uint64_t useful = l->at.useful;
-    lc_match_release(&lc_clk.match, l->item);
-    l->item = item;
-    set_end(l, call, kind);
-    l->at.useful = lc_min(useful, l->at.useful);
-    l->at.calls = 1;
+    uint64_t useful = o->at.useful;
+    lc_match_release(&lc_clk.match, o->item);
+    lc_clk_booked_drop(&o->instead);
+    o->item = what->item;
+    o->kind = what->kind;
+    set_end(o, call);
+    o->at.useful = lc_min(useful, o->at.useful);
+    o->at.calls = 1;
     return true;
 }
 
-void lc_clk_late_edge_add(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
-                          struct lc_stashed *item) {
-    enum lc_measured_wait kind =
-        lc_clk.fn_class[call->fn] == LC_FN_OTHER ? LC_MEASURED_KINDS : LC_MEASURED_LATESENDER;
-    struct late *l = k->l.interval ? add(k) : NULL;
-    if (l != NULL) {
-        l->item = item;
-        l->source = source;
-        set_end(l, call, kind);
-    } else if (!k->l.interval || !share(k, call, source, item, kind)) {
-        count_unknown(k, call);
-        lc_match_release(&lc_clk.match, item);
-    }
-}
-
-bool lc_clk_late_collective_add(struct lc_clk_thread *k, const struct lc_call *call,
-                                struct lc_shadow *shadow, enum lc_measured_wait kind) {
-    struct late *l = k->l.interval ? add(k) : NULL;
-    if (l == NULL) {
-        count_unknown(k, call);
-        return false;
-    }
-    l->shadow = shadow;
-    set_end(l, call, kind);
-    return true;
-}
-
-/* The call waited for what entered at `enter`. */
-static void book(const struct late *l, uint32_t rank, uint32_t node, uint64_t enter) {
-    if (l->instead == NULL || enter <= l->at.begin || rank == lc_clk.rank)
+void lc_clk_open_message(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
+                         struct lc_stashed *item) {
+    bool waits_for_it = lc_clk.fn_class[call->fn] != LC_FN_OTHER;
+    struct lc_open what = {.k = k,
+                           .from = FROM_MESSAGE,
+                           .item = item,
+                           .source = source,
+                           .kind = waits_for_it ? LC_MEASURED_LATESENDER : LC_MEASURED_KINDS};
+    if (lc_open_edge(call, &what, true) || share(call, &what))
         return;
-    struct lc_candidate c = {.ticks = lc_min(enter, l->at.end) - l->at.begin,
-                             .kind = l->kind,
+    count_unknown(k, call);
+    lc_match_release(&lc_clk.match, item);
+}
+
+bool lc_clk_open_collective(struct lc_clk_thread *k, const struct lc_call *call,
+                            struct lc_shadow *shadow, enum lc_measured_wait kind) {
+    struct lc_open what = {
+        .k = k, .from = FROM_COLLECTIVE, .shadow = shadow, .source = lc_clk.rank, .kind = kind};
+    if (lc_open_edge(call, &what, true))
+        return true;
+    count_unknown(k, call);
+    return false;
+}
+
+void lc_clk_open_post(struct lc_clk_thread *k, const struct lc_call *call,
+                      const struct lc_ended *sent, bool edge, bool wait) {
+    struct lc_open what = {.k = k,
+                           .from = FROM_POST,
+                           .seq = sent->seq,
+                           .source = sent->to,
+                           .kind = wait ? LC_MEASURED_LATERECEIVER : LC_MEASURED_KINDS,
+                           .synchronous = sent->synchronous,
+                           .bytes = sent->bytes};
+    if (wait) /* so that the state of this call counts as not booked yet */
+        lc_clk_candidate(k, call, LC_MEASURED_LATERECEIVER, 0, sent->to, 0);
+    if (edge || wait)
+        lc_open_edge(call, &what, edge);
+}
+
+/* ---- what has become known */
+
+/* The call waited for what happened at `then` on the late rank. */
+static void book(const struct lc_open *o, uint32_t rank, uint32_t node, uint64_t then) {
+    if (o->instead == NULL || then <= o->at.begin || rank == lc_clk.rank)
+        return;
+    struct lc_candidate c = {.ticks = lc_min(then, o->at.end) - o->at.begin,
+                             .kind = o->kind,
                              .late_rank = rank,
                              .late_node = node,
-                             .begin = l->at.begin};
-    lc_clk_book_later(l->instead, &c);
+                             .begin = o->at.begin};
+    lc_clk_book_later(o->instead, &c);
 }
 
-static void take_message(struct late *l) {
-    struct lc_stamp stamp = l->item->entry.stamp;
-    lc_clk_edge_later(l->k, &l->at, l->source, &stamp, l->item->extra, l->item->n_extra);
-    book(l, l->source, stamp.node, stamp.enter);
-    lc_match_release(&lc_clk.match, l->item);
+enum { LEARN_US = 20 }; /* shorter waits may be the time that a send takes */
+
+/* Which standard sends to other nodes MPI buffers: those that ended before their receive was
+ * posted, until one of their size has waited. */
+static void learn(const struct lc_open *o, const struct lc_stamp *post) {
+    if (o->bytes >= lc_clk.buffered_bytes && post->enter >= o->at.end)
+        lc_clk.buffered_bytes = o->bytes + 1;
+    else if (o->bytes > 0 && o->bytes < lc_clk.buffered_bytes && post->enter < o->at.end &&
+             post->enter > o->at.begin + LEARN_US * lc_clk.slow_ticks)
+        lc_clk.buffered_bytes = o->bytes;
 }
 
-static void take_collective(struct late *l) {
-    struct lc_shadow_edge e;
-    if (lc_clk_shadow_edge(l->shadow, l->at.end, &e)) {
-        lc_clk_edge_later(l->k, &l->at, lc_clk.rank, &e.stamp, e.extra, LC_RECORD_EXTRA);
-        book(l, e.rank, e.node, e.release);
+/* The post of a receive is known: so is the wait for it. */
+static void take_wait(struct lc_open *o, const struct lc_stamp *post) {
+    if (lc_clk.areas[o->source].head == NULL)
+        learn(o, post);
+    if (post->enter <= o->at.begin || post->enter >= o->at.end)
+        return;
+    if (o->given_up && post->interval == o->at.interval && post->useful > o->at.useful)
+        lc_clk_count_missing(post->useful - o->at.useful);
+    book(o, o->source, post->node, post->enter);
+}
+
+static uint32_t slot_of(uint32_t rank, uint32_t seq) {
+    return (rank * 131 + seq) % LC_REPLY_SLOTS;
+}
+
+const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq) {
+    const struct lc_reply_slot *slot = &lc_clk.replies[slot_of(rank, seq)];
+    return slot->seq == seq && slot->rank == rank ? slot : NULL;
+}
+
+/* With lc_clk.lock: called while rings are read. */
+void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry) {
+    (void)user;
+    uint32_t seq = (uint32_t)entry->tag, i = 0;
+    struct lc_reply_slot *slot = &lc_clk.replies[slot_of(source, seq)];
+    slot->rank = source;
+    slot->seq = seq;
+    slot->stamp = entry->stamp;
+    if (lc_clk.areas[source].head != NULL)
+        slot->n_extra = 0;
+    while (i < n_waits && (waits[i]->source != source || waits[i]->seq != seq))
+        i++;
+    if (i == n_waits)
+        return;
+    struct lc_open *o = waits[i];
+    take_wait(o, &entry->stamp);
+    lc_clk_booked_drop(&o->instead);
+    free_if_closed(o);
+    waits[i] = waits[--n_waits];
+    waits[n_waits] = NULL;
+}
+
+void lc_clk_reply_extra(uint32_t rank, int32_t seq, const uint64_t *extra, uint32_t n) {
+    struct lc_reply_slot *slot = &lc_clk.replies[slot_of(rank, (uint32_t)seq)];
+    if (slot->extra == NULL)
+        slot->extra = malloc(LC_RECORD_EXTRA * sizeof *slot->extra);
+    slot->n_extra = slot->extra == NULL ? 0 : n < LC_RECORD_EXTRA ? n : LC_RECORD_EXTRA;
+    if (slot->n_extra > 0)
+        memcpy(slot->extra, extra, slot->n_extra * sizeof *extra);
+}
+
+/* By how much the published clocks of this thread were too low, at most: by as much as the clock
+ * was when the call ended, also where other edges have made up for it since. Of what-if clocks that
+ * is not known, so it is taken to be as much, at least. */
+static void count_late(const struct lc_logical *l, uint64_t too_low, const uint64_t *whatif) {
+    bool changed = too_low > 0;
+    lc_clk.counts.late_useful += too_low;
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++) {
+        uint64_t more = l->vec.whatif[s] - whatif[s];
+        changed |= more > 0;
+        lc_clk.counts.late_whatif[s] += more > too_low ? more : too_low;
     }
-    lc_clk_shadow_release(l->shadow);
+    lc_clk.counts.edges_late += changed;
 }
 
-void lc_clk_late_edges_take(struct lc_clk_thread *k) {
+/* The edge is made where it belongs. */
+static void edge_later(struct lc_open *o, const struct lc_stamp *stamp, const uint64_t *extra,
+                       uint32_t n_extra) {
+    struct lc_clk_thread *k = o->k;
+    struct lc_call_end *at = &o->at;
+    if (stamp->interval != at->interval || at->interval != k->l.interval)
+        return;
+    uint64_t whatif[LC_WHATIF_MAX];
+    memcpy(whatif, k->l.vec.whatif, sizeof whatif);
+    if (at->phase != k->l.phase) /* the edge ends outside this phase */
+        at->since.phase_own = k->l.phase_own;
+    lc_logical_rewind(&k->l, &at->since);
+    uint64_t before = k->l.useful;
+    lc_clk_edge(k, o->source, stamp, at->end, extra, n_extra);
+    lc_logical_forward(&k->l, &at->since, k->l.useful > before, k->done, k->n_done);
+    if (at->calls > 0)
+        count_late(&k->l, stamp->useful > at->useful ? stamp->useful - at->useful : 0, whatif);
+}
+
+bool lc_clk_waits_for_posts(void) {
+    return n_waits > 0;
+}
+
+enum outcome { STAYS, MADE, GIVEN_UP };
+
+static enum outcome look_for_post(struct lc_open *o) {
+    enum { LOOKS = 4, CALLS = 64 }; /* looks into ring or network; calls that it is remembered */
+    const struct lc_reply_slot *reply = lc_clk_find_reply(o->source, o->seq);
+    if (reply == NULL && (o->at.calls < LOOKS || (o->synchronous && lc_clk.backlog))) {
+        lc_match_drain(&lc_clk.match, o->source);
+        reply = lc_clk_find_reply(o->source, o->seq);
+    }
+    if (reply == NULL)
+        return ++o->at.calls < (o->synchronous ? CALLS : LOOKS) ? STAYS : GIVEN_UP;
+    uint64_t posted = reply->stamp.enter;
+    bool is_after = o->synchronous && lc_clk.areas[o->source].head == NULL; /* as in back_edges.c */
+    if (is_after || (posted < o->at.end && (o->synchronous || posted > o->at.begin)))
+        edge_later(o, &reply->stamp, reply->extra, reply->n_extra);
+    return MADE;
+}
+
+static enum outcome look_for_message(struct lc_open *o) {
+    if (o->item->pending)
+        return STAYS;
+    struct lc_stamp stamp = o->item->entry.stamp;
+    edge_later(o, &stamp, o->item->extra, o->item->n_extra);
+    book(o, o->source, stamp.node, stamp.enter);
+    lc_match_release(&lc_clk.match, o->item);
+    return MADE;
+}
+
+static enum outcome look_for_collective(struct lc_open *o) {
+    struct lc_shadow_edge e;
+    if (!lc_clk_shadow_arrived(o->shadow))
+        return STAYS;
+    if (lc_clk_shadow_edge(o->shadow, o->at.end, &e)) {
+        edge_later(o, &e.stamp, e.extra, LC_RECORD_EXTRA);
+        book(o, e.rank, e.node, e.release);
+    }
+    lc_clk_shadow_release(o->shadow);
+    return MADE;
+}
+
+static enum outcome look_for(struct lc_open *o) {
+    if (o->from == FROM_POST)
+        return look_for_post(o);
+    o->at.calls++; /* this one has begun */
+    enum outcome outcome = o->from == FROM_MESSAGE ? look_for_message(o) : look_for_collective(o);
+    if (outcome == MADE)
+        lc_clk_booked_drop(&o->instead);
+    return outcome;
+}
+
+void lc_clk_open_edges_take(struct lc_clk_thread *k) {
     lc_clk_lock();
-    for (struct late **at = &all, *l; (l = *at) != NULL;) {
-        l->at.calls += l->k == k;
-        if (l->k != k || (l->item != NULL ? l->item->pending : !lc_clk_shadow_arrived(l->shadow))) {
-            at = &l->next;
-            continue;
+    for (struct lc_open **at = &k->open_edges, *o; (o = *at) != NULL;) {
+        enum outcome outcome = look_for(o);
+        if (outcome == STAYS) {
+            at = &o->next;
+        } else if (outcome == GIVEN_UP) {
+            give_up(at);
+        } else {
+            unlist(at);
+            free_if_closed(o);
         }
-        *at = l->next;
-        k->n_late--;
-        if (l->item != NULL)
-            take_message(l);
-        else
-            take_collective(l);
-        lc_clk_booked_drop(&l->instead);
-        free(l);
     }
     lc_clk_unlock();
 }

@@ -41,27 +41,45 @@ void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *t
  * members have not agreed on a number for it. */
 LC_COLD void lc_clk_count_unseen(uint64_t *kind);
 
-/* Late edges: the record of a message, or the clocks of a collective operation, arrive after those
- * of the call that received it were published, because the backlog had to force its event
- * (backlog.h). A late edge counts as if it had arrived in time, except in what was published
- * meanwhile (counts.edges_late). Where there are more of them than a thread can keep, messages of
- * one source share the record of the latest. With lc_clk.lock. */
+/* Open edges: a call waits for nothing that comes from elsewhere. Where its clocks or its wait state
+ * depend on what is not known when it ends, that is open: the record of a message or the clocks of
+ * a collective operation, because the backlog had to force the event (backlog.h); when the receive
+ * of a message was posted, because its reply is on its way. Once it is known, from the begin of a
+ * later call on, the edge counts as if it had come in time, except in what was published meanwhile
+ * (counts.edges_late), and the wait state is booked with the call. With lc_clk.lock, if nothing
+ * else is said. */
 
-struct lc_call;
-struct lc_clk_thread;
+struct lc_ended;
+struct lc_reply_slot;
+struct lc_ring_entry;
 struct lc_shadow;
 struct lc_stashed;
 
-/* Registers the edge of a message whose entry is still pending; takes `item`. */
-void lc_clk_late_edge_add(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
-                          struct lc_stashed *item);
-/* The same of a collective operation, whose wait state is of this kind (LC_MEASURED_KINDS: none).
+/* The edge of a message whose entry is pending; takes `item`. Where a thread has more open edges
+ * than it can keep, messages of one source share the record of the latest. */
+void lc_clk_open_message(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
+                         struct lc_stashed *item);
+/* The edge of a collective operation, whose wait state is of this kind (LC_MEASURED_KINDS: none).
  * False: there is no room, the edge is missing; else `shadow` is wanted until the edge is made. */
-bool lc_clk_late_collective_add(struct lc_clk_thread *k, const struct lc_call *call,
-                                struct lc_shadow *shadow, enum lc_measured_wait kind);
+bool lc_clk_open_collective(struct lc_clk_thread *k, const struct lc_call *call,
+                            struct lc_shadow *shadow, enum lc_measured_wait kind);
+/* The edge from the post of the receive of a message that was sent, the wait for it, or both. */
+void lc_clk_open_post(struct lc_clk_thread *k, const struct lc_call *call,
+                      const struct lc_ended *sent, bool edge, bool wait);
+/* Makes the edges of this thread that have become known. Takes lc_clk.lock. */
+void lc_clk_open_edges_take(struct lc_clk_thread *k);
+/* Is the wait of a send open? */
+bool lc_clk_waits_for_posts(void);
+/* An edge that is not made: clocks are too low by so many ticks, at most. Of what-if clocks that is
+ * not known, so it is taken to be as much. */
+void lc_clk_count_missing(uint64_t ticks);
 
-/* Adds the edges of this thread whose entries have arrived. */
-void lc_clk_late_edges_take(struct lc_clk_thread *k);
+/* A reply of a late receiver was read (lc_match_calls). */
+void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry);
+/* The reply to message `seq` to this rank; NULL: none. Valid until the next reply is read. */
+const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq);
+/* Vector and what-if clocks that came with a reply, before the reply itself is read. */
+void lc_clk_reply_extra(uint32_t rank, int32_t seq, const uint64_t *extra, uint32_t n);
 
 /* What a thread worked since a moment, as far as it can be told in few words:
  * composed_collectives.c and turns.c send it in place of clocks that are not known yet. */

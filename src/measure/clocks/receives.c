@@ -187,7 +187,7 @@ static void receive_later(struct lc_call *call, struct lc_clk_thread *k, void *d
     }
     lc_clk_lock();
     if (x.item->pending) { /* forced */
-        lc_clk_late_edge_add(k, call, x.source, x.item);
+        lc_clk_open_message(k, call, x.source, x.item);
     } else {
         bool notified = x.notified;
         if (x.recv != NULL) {

@@ -612,8 +612,7 @@ void lc_clk_shadow_end(struct lc_clk_thread *k, struct lc_call *call, const stru
     if (reads && m->come)
         lc_shadow_apply(k, call, x, &m->received);
     bool forced = reads && !m->come;
-    m->wanted =
-        forced && !m->over && lc_clk_late_collective_add(k, call, m, lc_clk_coll_wait(call, x));
+    m->wanted = forced && !m->over && lc_clk_open_collective(k, call, m, lc_clk_coll_wait(call, x));
     lc_clk.counts.skipped += forced && !m->wanted;
     go_on(m);
 }

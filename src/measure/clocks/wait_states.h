@@ -1,5 +1,4 @@
-/* Measured wait states: choice among the candidates of a call, booking per call path, replies of
- * late receivers. */
+/* Measured wait states: choice among the candidates of a call, booking per call path. */
 #ifndef LC_MEASURE_CLOCKS_WAIT_STATES_H
 #define LC_MEASURE_CLOCKS_WAIT_STATES_H
 
@@ -72,33 +71,6 @@ void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_
  * O(log P) messages; once the clocks were synchronised for the last time. */
 void lc_clk_book_finalize(struct lc_clk_thread *k, const struct lc_call *call,
                           const struct lc_offset_ends *offsets);
-/* A reply of a late receiver was read (lc_match_calls); with lc_clk.lock held. */
-void lc_clk_reply(void *user, uint32_t source, const struct lc_ring_entry *entry);
-/* The reply to message `seq` to this rank; NULL: none. Valid until the next reply is read. */
-const struct lc_reply_slot *lc_clk_find_reply(uint32_t rank, uint32_t seq);
-
-/* Vector and what-if clocks that came with a reply, before the reply itself is read. */
-void lc_clk_reply_extra(uint32_t rank, int32_t seq, const uint64_t *extra, uint32_t n);
-/* The send in progress ends before its reply was read: its wait is booked when the reply is. */
-void lc_clk_wait_later(struct lc_clk_thread *k, const struct lc_call *call, uint32_t rank,
-                       uint32_t seq, uint64_t bytes);
-
-/* An edge back that comes late: it counts from the begin of a later call on, as if it had come in
- * time, except in what was published meanwhile (counts.edges_late). */
-void lc_clk_add_unresolved(struct lc_clk_thread *k, const struct lc_call *call, uint32_t to,
-                           uint32_t seq, bool synchronous);
-
-/* The end of the call in progress, into *at. */
-void lc_clk_call_end(const struct lc_clk_thread *k, const struct lc_call *call,
-                     struct lc_call_end *at);
-/* An edge into that end, with lc_clk.lock held. */
-void lc_clk_edge_later(struct lc_clk_thread *k, struct lc_call_end *at, uint32_t source,
-                       const struct lc_stamp *stamp, const uint64_t *extra, uint32_t n_extra);
-
-/* An edge that is not made: clocks are too low by so many ticks, at most. Of what-if clocks that is
- * not known, so it is taken to be as much. */
-void lc_clk_count_missing(uint64_t ticks);
-
 /* Holds what is booked for the call in progress; NULL: not measuring, no memory. With lc_clk.lock
  * held, as the next two. */
 struct lc_booked *lc_clk_booked_hold(struct lc_clk_thread *k, const struct lc_call *call);
@@ -106,8 +78,6 @@ struct lc_booked *lc_clk_booked_hold(struct lc_clk_thread *k, const struct lc_ca
 void lc_clk_booked_drop(struct lc_booked **booked);
 /* Books a larger wait in its place; false: it is not larger. */
 bool lc_clk_book_later(struct lc_booked *instead, const struct lc_candidate *c);
-/* Adds the edges back of earlier sends whose replies have arrived; takes lc_clk.lock. */
-void lc_clk_resolve(struct lc_clk_thread *k);
 
 /* A record of waits in the state, so that it survives the process; no lock. NULL: the state is
  * full. */
