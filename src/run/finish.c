@@ -278,6 +278,11 @@ static void say_nothing_measured(const struct lc_run *run) {
                "tool needs: "
                "put `latecomer run` after it, right before the program",
                run->argv[0], clearing);
+    else if (run->program.is_static)
+        lc_say("%s: no MPI call reached the tool: no result: it is linked statically, so nothing "
+               "can be preloaded, and what it started made none: link it dynamically, or put "
+               "`latecomer run` right before the program that it starts",
+               run->argv[0]);
     else
         lc_say("%s: no MPI call reached the tool: no result: unless said above, the program makes "
                "none, or LD_PRELOAD was unset, replaced or ignored (setuid) on the way to it: put "

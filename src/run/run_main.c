@@ -32,9 +32,23 @@ static int wanted_threads(void) {
     return threads > 0 && threads < 100000 ? threads : 1;
 }
 
+/* Is one of its words a program that can be measured? Wrappers linked statically (of containers,
+ * written in Go) are told what to start. */
+static bool may_start_another(char *const *argv) {
+    bool found = false;
+    for (size_t i = 1; !found && argv[0] != NULL && argv[i] != NULL; i++) {
+        struct lc_program other;
+        if (lc_program_inspect(&other, argv[i]) != LC_OK)
+            continue;
+        found = other.script || (other.is_elf && !other.is_static && !other.is_foreign);
+        lc_program_free(&other);
+    }
+    return found;
+}
+
 /* Why this program cannot be measured, or NULL. */
-static const char *why_unmeasured(const struct lc_program *program) {
-    if (program->is_static)
+static const char *why_unmeasured(const struct lc_program *program, char *const *argv) {
+    if (program->is_static && !may_start_another(argv))
         return "it is linked statically, so nothing can be preloaded: link it dynamically";
     if (program->is_foreign)
         return "it is built for another processor: run a latecomer built for that one";
@@ -68,7 +82,7 @@ static void choose_openmp(struct lc_run *run) {
 /* Decides whether and where to measure; what stands in the way is said once, by rank 0. */
 static void prepare_measurement(struct lc_run *run) {
     lc_run_set_places(run->program.path, lc_run_option_text("what-if"));
-    const char *why = why_unmeasured(&run->program);
+    const char *why = why_unmeasured(&run->program, run->argv);
     if (why == NULL && lc_run_find_library(&run->library) != LC_OK)
         why = lc_err_text();
     if (why == NULL && lc_rundir_agree(&run->dir, &run->launch, lc_run_option_text("output"),
@@ -121,7 +135,7 @@ int lc_run_main(char **argv) {
         lc_complain("%s", lc_err_text());
         return 1;
     }
-    if (run.program.is_elf && !run.program.uses_openmp)
+    if (run.program.is_elf && !run.program.is_static && !run.program.uses_openmp)
         run.threads = 1; /* others may be what starts the program */
     prepare_measurement(&run);
     if (lc_run_spawn(&run) != LC_OK) {

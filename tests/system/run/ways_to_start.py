@@ -117,6 +117,7 @@ def rows_of_habits(ws):
         "it traps what is no number": ([program, "traps"], ()),
         "it traps what is no number, with all options": ([program, "traps"], ("--trace", "--what-if=time_step=0.5", "--sample=1000")),
         "it rounds upwards": ([program, "rounds"], ()),
+        "a wrapper that is linked statically": ([str(ws.root / "wrapper"), program], ()),
         "its directory was removed": ([program, "nowhere"], ()),
         "it starts itself 20 times": ([program, "again=20"], ()),
         "it can make nothing executable": ([program, "no_code", "again=1"], ()),
@@ -179,6 +180,7 @@ def build(ws):
     compile_it("layered_by_name", SOURCE, *linked, "-lbyname")
     compile_it("holds_layer", SOURCE, LAYER)
     if chosen_habits():
+        compile_it("wrapper", SOURCE.with_name("wrapper.c"), "-static", compiler="cc")
         subprocess.run(["localedef", "-f", "UTF-8", "-i", "de_DE", str(ws.root / "de_DE.UTF-8")], check=True)
 
 
