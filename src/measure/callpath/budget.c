@@ -402,15 +402,13 @@ static void next_group(struct lc_thread *t, uint64_t now) {
 }
 
 /* A call at which samples were read takes longer than others, as what it needs has left the caches:
- * that is theirs. It stands for the calls that its group stands for. */
+ * that is theirs, and is booked wherever they are read. */
 static uint64_t without_samples(struct lc_thread *t, uint64_t cost) {
-    if (t->usual_ticks == 0 || cost <= t->usual_ticks)
+    uint64_t usual = t->usual_ticks;
+    if (usual == 0 || cost <= usual)
         return cost;
-    uint64_t n = t->sample_calls + LC_SAMPLE_GROUP;
-    uint64_t theirs = (cost - t->usual_ticks) * n / (LC_SAMPLE_GROUP - 1);
-    t->counts.own_ticks += theirs;
-    t->counts.sampling_ticks += theirs;
-    return t->usual_ticks;
+    t->slowed_ticks = (t->slowed_ticks * 7 + (cost - usual)) / 8;
+    return usual;
 }
 
 LC_COLD void lc_sample_end_cold(struct lc_call *call) {

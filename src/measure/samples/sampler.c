@@ -312,6 +312,14 @@ static void count(struct lc_thread *t, uint32_t node, bool clocks) {
         lc_clocks_counted(t, counts);
 }
 
+/* The call takes longer than others since samples were read at it. */
+static void slows(const struct lc_call *call) {
+    struct lc_thread *t = call->thread;
+    t->samples_ticks = call->begin;
+    t->counts.own_ticks += t->slowed_ticks;
+    t->counts.sampling_ticks += t->slowed_ticks;
+}
+
 LC_COLD void lc_samples_gap(struct lc_call *call) {
     struct lc_thread *t = call->thread;
     if (has_no_ring(t))
@@ -336,7 +344,7 @@ LC_COLD void lc_samples_gap(struct lc_call *call) {
     uint64_t begin = call->begin;
     lc_skip_own_work(call);
     t->counts.sampling_ticks += call->begin - begin;
-    t->samples_ticks = call->begin;
+    slows(call);
     if (t->counting != NULL)
         lc_counting_skip(t);
 }
@@ -405,7 +413,7 @@ LC_COLD void lc_samples_left(const struct lc_call *call) {
         lc_counting_book(t, (call->mode & LC_MODE_ON) != 0 ? call->entry->path->node : 0,
                          call->bytes_sent, NULL);
     else
-        t->samples_ticks = call->begin;
+        slows(call);
     drop(t);
 }
 
