@@ -185,6 +185,8 @@ static int find_inside(struct lc_thread *t, const struct lc_perf_record *sample,
         sample->n_python == 0) { /* the kernel followed frame pointers, as far as there were any */
         *n = activations(t, sample->addresses, (uint32_t)sample->n, false, a);
         inside = *n > 0 ? count_inside(a, *n, around) : -1;
+        if (*n == 0) /* samples at switches have none */
+            *n = activations(t, scratch->addresses, known, true, a);
     }
     return inside;
 }
