@@ -6,6 +6,13 @@
 #include "report/finding_kinds.h"
 #include "report/view_fold.h"
 
+#define READ_BY_ALL                                                                                \
+    "Let all ranks read a part each (MPI-IO), read in larger pieces or ahead of time, or read "    \
+    "once and hand on what was read."
+#define WRITE_BY_ALL                                                                               \
+    "Let all ranks write a part each (MPI-IO), write in larger pieces or less often, or leave it " \
+    "to a thread while the work goes on."
+
 /* What samples found of the late code: state, and what it was in that state for (NULL: whatever
  * it was, the last row of the state). */
 static const struct {
@@ -14,12 +21,10 @@ static const struct {
     {"off CPU", "sleeping",
      "Find out what it sleeps for: it asks for pauses itself. Wait for what is awaited instead of "
      "looking for it from time to time, or take the pause away."},
-    {"off CPU", "reading a file",
-     "Let all ranks read a part each (MPI-IO), read in larger pieces or ahead of time, or read "
-     "once and hand on what was read."},
-    {"off CPU", "writing a file",
-     "Let all ranks write a part each (MPI-IO), write in larger pieces or less often, or leave it "
-     "to a thread while the work goes on."},
+    {"off CPU", "reading a file", READ_BY_ALL},
+    {"off CPU", "writing a file", WRITE_BY_ALL},
+    {"kernel", "reading a file", READ_BY_ALL}, /* from memory: it was read before */
+    {"kernel", "writing a file", WRITE_BY_ALL},
     {"off CPU", "waiting for a lock",
      "Hold the lock for less time, or use one lock per part of the data."},
     {"off CPU", "page fault",
@@ -58,11 +63,22 @@ static bool is_state(const char *name, const char *state, const char **purpose) 
     return *purpose != NULL || open[1 + length] == ')';
 }
 
+/* "PURPOSE)", or one of several: "page fault: reading a file)". */
+static bool names(const char *named, const char *purpose) {
+    size_t length = strlen(purpose);
+    while (strncmp(named, purpose, length) != 0 || (named[length] != ')' && named[length] != ':')) {
+        const char *next = strstr(named, ": ");
+        if (next == NULL)
+            return false;
+        named = next + 2;
+    }
+    return true;
+}
+
 static bool is_for(const struct lc_view *view, uint32_t path, const char *named,
                    const char *purpose) {
-    size_t length = strlen(purpose);
     if (named != NULL)
-        return strncmp(named, purpose, length) == 0 && named[length] == ')';
+        return names(named, purpose);
     for (path = view->paths[path].parent; path != LC_NONE; path = view->paths[path].parent) {
         const char *found = lc_purpose_of(view->paths[path].name);
         if (found == NULL)
