@@ -103,6 +103,7 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(387, ((389, 9),), 3, ("--nodes", "2", "--node-latency", "0"), "wide"),  # the truth's: of epochs that end at once each may be told first
          Case(129, ((130, 9),), 3, ("--nodes", "2", "--node-latency", "0"), "wide"),  # a synchronous send ended with the post of its receive: no wait
          Case(130, ((130, 10), (130, 11)), 3, ("--nodes", "2", "--node-latency", "0", "--drift", "20000")),  # a constructor ended with the last one's coming
+         Case(10250, ((10259, 9), (10259, 10)), 4, ("--nodes", "4", "--node-latency", "0"), traced=True),  # the truth's: a send within the error of a post
          Case(83, ((83, 8), (83, 9), (83, 10)), 3, FREE), Case(53, ((53, 10),), 3, FREE)]  # both are in MPI_Sendrecv after the wait is over
 
 
@@ -330,7 +331,7 @@ def judge_profile(found, case):
 def judge_analysis(found, case):
     """Waiting, delay costs and classification in both models, critical path and indicators, what-if; between nodes only waiting, within the error of the clocks."""
     if found.apart > 1 or case.kind == "wide":  # the oracle has neither windows nor neighbourhoods
-        yield from judge_waits(found.analysis, found, False, case.wobble_ns())
+        yield from judge_waits(found.analysis, found, found.nodes() > 1, case.wobble_ns())
         return
     wanted = logged_trace.analysis(found.run, measured(found.analysis, "time"))
     for name, metric in wanted.result()["metrics"].items():
