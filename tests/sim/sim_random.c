@@ -1,9 +1,10 @@
 /* Random programs with structure, which say what they did and when:
- * sim_random PHASES LOG [threads|ordered|wide]
+ * sim_random PHASES LOG [threads|ordered|wide|handles]
  *
  * Phases (motifs) in loops, below random functions: stencils, rings, wavefronts, masters with
  * workers, collective operations of all kinds, on communicators of its own; with "wide" also
- * windows, neighbourhoods, files and sessions (sim_random_sides.c); with "threads" (and
+ * windows, neighbourhoods, files and sessions (sim_random_sides.c), with "handles" what
+ * sim_random_handles.c has; with "threads" (and
  * MPI_THREAD_MULTIPLE) all but these in several threads at once; with "ordered" no times change who
  * waits for whom, nor to which function they belong: no masters, no synchronous sends, calls around
  * all work. All ranks draw the same program from a seed; how long they work they draw apart, times
@@ -39,8 +40,7 @@
 enum { MOST_REQUESTS = 8, MOST_COMMS = 6, BUFFER = 20000, PHASES = 12 };
 enum { MOST_THREADS = 3, TAGS_OF_A_THREAD = 1000 };
 
-static int n_sends, n_comms;
-static bool wide; /* also with what sim_random_sides.c has */
+static int n_comms;
 static _Thread_local int first_tag;
 
 static struct comm comms[MOST_COMMS], thread_comms[MOST_THREADS];
@@ -389,9 +389,17 @@ static const struct motif {
                   {"master", master}, {"collective", collective}, {"collective", collective},
                   {"later", later}};
 enum { MOTIFS = sizeof all_motifs / sizeof *all_motifs };
-static void (*const further[])(struct comm *c) = {neighbours, fences, exposures,
-                                                  locks,      files,  session};
-enum { FURTHER = sizeof further / sizeof *further };
+/* What programs have besides, by the word that asks for it. */
+static const struct {
+    const char *word;
+    uint32_t n;
+    void (*run[7])(struct comm *c);
+} all_further[] = {{"wide", 6, {neighbours, fences, exposures, locks, files, session}},
+                   {"handles",
+                    7,
+                    {operations, shapes, ways_to_send, persistent, probes, attributes,
+                     two_groups}}},
+  *further;
 
 /* ---- threads ---- */
 
@@ -454,7 +462,7 @@ static void duplicate(struct comm *c) {
 
 static void phase(void) {
     FRAME;
-    uint32_t kind = draw(&common, MOTIFS + 1 + (threaded ? 2 : wide ? FURTHER : 0));
+    uint32_t kind = draw(&common, MOTIFS + 1 + (threaded ? 2 : further ? further->n : 0));
     struct comm *c = &comms[draw(&common, (uint32_t)n_comms)];
     int rounds = 1 + (int)draw(&common, 3);
     uint64_t state = common;
@@ -462,8 +470,8 @@ static void phase(void) {
         common = state; /* each round is the same for all, but for the work */
         if (kind < MOTIFS)
             all_motifs[kind].run(c);
-        else if (kind > MOTIFS && wide)
-            further[kind - MOTIFS - 1](c);
+        else if (kind > MOTIFS && further)
+            further->run[kind - MOTIFS - 1](c);
         else if (kind > MOTIFS)
             threads();
         else if (i == 0)
@@ -566,7 +574,9 @@ int main(int argc, char **argv) {
         return 2;
     threaded = argc > 3 && strcmp(argv[3], "threads") == 0;
     ordered = argc > 3 && strcmp(argv[3], "ordered") == 0;
-    wide = argc > 3 && strcmp(argv[3], "wide") == 0;
+    for (size_t i = 0; argc > 3 && i < sizeof all_further / sizeof *all_further; i++)
+        if (strcmp(argv[3], all_further[i].word) == 0)
+            further = &all_further[i];
     log_name = argv[2];
     snprintf(name, sizeof name, "%s.%s", log_name, number != NULL ? number : "0");
     out = fopen(name, "w");

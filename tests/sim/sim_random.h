@@ -16,7 +16,7 @@ struct comm {
     int world[MOST_RANKS];
 };
 
-extern int rank, size, comm_ids, request_ids;
+extern int rank, size, comm_ids, request_ids, n_sends;
 extern const char *log_name;
 extern bool threaded, ordered;
 extern FILE *out;
@@ -54,5 +54,14 @@ void exposures(struct comm *c);
 void locks(struct comm *c);
 void files(struct comm *c);
 void session(struct comm *c);
+
+/* Motifs of sim_random_handles.c. */
+void operations(struct comm *c);
+void shapes(struct comm *c);
+void ways_to_send(struct comm *c);
+void persistent(struct comm *c);
+void probes(struct comm *c);
+void attributes(struct comm *c);
+void two_groups(struct comm *c);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { MOST_FRAMES = 32, MOST_ACTIVATIONS = 4096 };
 
-int rank, size, comm_ids, request_ids;
+int rank, size, comm_ids, request_ids, n_sends;
 const char *log_name;
 bool threaded, ordered;
 FILE *out;

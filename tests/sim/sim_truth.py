@@ -5,7 +5,7 @@ Seeds FIRST to LAST, PROGRAMS in one launch, JOBS launches at a time. For each l
 whom and sent how much; the critical path by call path, its length also of what-if scenarios, and the factors, within 1 ns. Of every fifth a trace is written,
 too, and analysed: waiting, delay costs in both models, classification, the critical path and its indicators, the run time of a what-if scenario. Some are
 on 2 to 8 nodes, within the bounds that the result states; some send clocks in messages on one node; some have several threads a rank, some windows,
-neighbourhoods, files and sessions: of these, but for threads, the analysis is judged for its waiting alone. Some have a network that takes no time: with whom waiting began (costs.tsv) is exact there, but for what docs/clocks.md
+neighbourhoods, files and sessions, some operations, types, attributes and error handlers of their own and other ways to send: of these, but for threads, the analysis is judged for its waiting alone. Some have a network that takes no time: with whom waiting began (costs.tsv) is exact there, but for what docs/clocks.md
 leaves out. What fails is made smaller, and printed as a line for FOUND."""
 import json
 import os
@@ -31,7 +31,7 @@ INDICATORS = ("critical", "non_critical", "intra", "inter")  # not of several th
 ANALYSED = ("mpi_late", "mpi_wait", "mpi_barrier", "mpi_early", "mpi_mgmt", "mpi_finalize_wait", "delay", *INDICATORS)
 POLLS = 50  # of the tool's own in a call between nodes, at 1 ns
 OWN_WORK_NS = 1000  # docs/clocks.md: shorter work of the tool at the end of a call is the program's
-PATH_ENTRIES = 64  # of the critical path that are kept apart
+PATH_ENTRIES = 64  # of the critical path that are kept apart: by call site, of which "handles" have more than paths
 THREADS = "begin_thread/"  # of the simulation, in which threads start: before the function of the program
 PHASES = 12  # of sim_random.c
 PROGRAMS = 3  # of a launch, unless told
@@ -60,7 +60,7 @@ class Case(NamedTuple):
     programs: tuple  # (seed, phase) of sim_random
     ranks: int
     words: tuple = ()  # options of sim-mpirun
-    kind: str = ""  # "threads", or "wide": what sim_random has besides
+    kind: str = ""  # "threads", "wide" or "handles": what sim_random has besides
     traced: bool = False
     transport: str = ""  # "mpi": clocks travel in messages on one node, too
 
@@ -114,13 +114,15 @@ def case_of(first, last):
     traced = n % 5 == 0
     if n % 7 == 3:
         nodes = MOST_NODES[n // 7 % len(MOST_NODES)]
-        return Case(first, programs, max(nodes, 2 + n % 4), ("--nodes", str(nodes), *NODES[n % len(NODES)]), kind="wide" if n % 2 else "", traced=traced)
+        return Case(first, programs, max(nodes, 2 + n % 4), ("--nodes", str(nodes), *NODES[n % len(NODES)]), kind=("", "handles", "wide")[n // 7 % 3], traced=traced)
+    if n % 9 == 8:
+        return Case(first, programs, 2 + n // 9 % 4, tuple(NETWORKS[n // 9 % len(NETWORKS)]), kind="handles", traced=traced)
     if n % 6 == 5:
         return Case(first, programs, 2 + n % 2, tuple(NETWORKS[n // 2 % len(NETWORKS)]), kind="threads", traced=traced)
     if n % 6 == 1:
         return Case(first, programs, 3 + n // 6 % 3, tuple(NETWORKS[n // 3 % len(NETWORKS)]), kind="wide", traced=traced)
     if n % 8 == 4:
-        return Case(first, programs, 2 + n // 8 % 4, tuple(RECORDS[n // 4 % len(RECORDS)]), kind="wide" if n % 3 == 0 else "", traced=traced, transport="mpi")
+        return Case(first, programs, 2 + n // 8 % 4, tuple(RECORDS[n // 4 % len(RECORDS)]), kind=("wide", "handles", "")[n % 3], traced=traced, transport="mpi")
     if n % 4 == 2:
         return Case(first, programs, 2 + n // 4 % 4, FREE, traced=traced)
     return Case(first, programs, 2 + n % 4, tuple(NETWORKS[n // 2 % len(NETWORKS)]), traced=traced)
@@ -288,7 +290,7 @@ def judge_path(found, case):
         if not low - error <= result["pop"][name] <= high + error:
             yield f"{name}: {value:.12g} wanted, {result['pop'][name]:.12g} measured"
     path, surely = (truth.parts(truth.critical_path(run, sure, chained=True)[1]) for sure in (False, True))
-    if nodes == 1 and case.kind != "threads" and path == surely is not None and sum(map(len, path.values())) <= PATH_ENTRIES:
+    if nodes == 1 and case.kind not in ("threads", "handles") and path == surely is not None and sum(map(len, path.values())) <= PATH_ENTRIES:
         yield from (f"critical_path_useful {line}" for line in differences(path, measured(result, "critical_path_useful"), 1e9, lambda path, place: 1))
     for scenario, told in zip(case.what_if(), result["pop"]["what_if"]):
         if told["edges_lost"]:
@@ -330,7 +332,7 @@ def judge_profile(found, case):
 
 def judge_analysis(found, case):
     """Waiting, delay costs and classification in both models, critical path and indicators, what-if; between nodes only waiting, within the error of the clocks."""
-    if found.apart > 1 or case.kind == "wide":  # the oracle has neither windows nor neighbourhoods
+    if found.apart > 1 or case.kind in ("wide", "handles"):  # the oracle has neither windows nor neighbourhoods, nor all ways to send
         yield from judge_waits(found.analysis, found, found.nodes() > 1, case.wobble_ns())
         return
     wanted = logged_trace.analysis(found.run, measured(found.analysis, "time"))

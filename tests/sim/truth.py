@@ -10,12 +10,12 @@ ENDS = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}  # in which the tool begi
 # docs/clocks.md: shorter sends do not look for the post of their receive; posts with wildcards, and all over records, are told of if they came so much later
 SHORT_NS = 1000
 SMALL_BYTES = 4096  # docs/clocks.md: over records, smaller standard sends are not told when their receive was posted
-NOT_TRACED = ("MPI_Comm_create_from_group", "MPI_File_set_size")  # docs/clocks.md: `analyze` does not know that members meet there
+NOT_TRACED = ("MPI_Comm_create_from_group", "MPI_File_set_size", "MPI_Intercomm_create", "MPI_Intercomm_merge")  # docs/clocks.md: `analyze` does not know that members meet there
 AT_ONCE_NS = 2  # two that end so close to each other need not see each other
 N2N = ("Allreduce", "Allgather", "Alltoall", "Reduce_scatter_block")
 FILES = [f"File_{name}" for name in ("open", "close", "set_size", "write_at_all", "read_at_all", "write_at_all_begin", "iwrite_at_all")]
 KIND = {"Barrier": "mpi_barrier_wait", "Bcast": "mpi_latebroadcast", "Scatter": "mpi_latebroadcast", "Reduce": "mpi_earlyreduce", "Gather": "mpi_earlyreduce",
-        "Scan": "mpi_earlyscan", "Exscan": "mpi_earlyscan", **dict.fromkeys(("Comm_split", "Comm_dup", "Comm_create_from_group", "Cart_create", "Dist_graph_create_adjacent"), "mpi_mgmt_comm_wait"),
+        "Scan": "mpi_earlyscan", "Exscan": "mpi_earlyscan", **dict.fromkeys(("Comm_split", "Comm_dup", "Comm_create_from_group", "Cart_create", "Dist_graph_create_adjacent", "Intercomm_create", "Intercomm_merge"), "mpi_mgmt_comm_wait"),
         **dict.fromkeys(FILES, "mpi_io_collective_wait"), **dict.fromkeys(N2N, "mpi_wait_nxn"), "Win_create": "mpi_rma_wait_at_create", "Win_free": "mpi_rma_wait_at_free", "Win_fence": "mpi_rma_wait_at_fence",
         "Neighbour": "mpi_neighbor_wait"}
 IF_ALL_WAIT = ("mpi_mgmt_comm_wait", "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence")  # "only if synchronising"
@@ -153,7 +153,8 @@ class Run:
         """The send that is complete in this call and may have waited in it, or None."""
         if word == "S" and rest[4] == "-1" and call.function in ("MPI_Send", "MPI_Ssend"):
             return self.sends[call.rank, rest[0]]
-        return self.requests[call.rank, rest[0]] if word == "D" else None
+        send = self.requests[call.rank, rest[0]] if word == "D" else None
+        return send if send is not None and send.mode not in ("Bsend", "Rsend") else None  # which wait for nobody
 
 
 def read(path, rank):
