@@ -5,6 +5,7 @@
  *   sim-kernels mixed ROUNDS       the same after 5 ms of assembling and 5 ms of preconditioning by
  *                                  all ranks, between the same two calls
  *   sim-kernels asleep ROUNDS      rank 1 sleeps for 20 ms in a function of its own
+ *   sim-kernels beside ROUNDS      the same, beside the only function that makes a call
  *   sim-kernels fault ROUNDS       the same, for pages instead
  *   sim-kernels pages ROUNDS       rank 1 straggles having used 100 pages, the others use 300;
  *                                  then it sends 1,000 bytes to rank 0, rank 2 before it 500
@@ -111,6 +112,11 @@ static void send_bytes(void) {
         MPI_Recv(data, bytes[from], MPI_CHAR, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+__attribute__((noinline, noclone)) static void meet(void) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    __asm__ volatile("");
+}
+
 __attribute__((noinline, noclone)) static void iterate(const char *what, int round, uint64_t ns) {
     if (strcmp(what, "step") == 0) {
         assemble(ns * 3 / 10);
@@ -121,6 +127,13 @@ __attribute__((noinline, noclone)) static void iterate(const char *what, int rou
     }
     if (strcmp(what, "reply") == 0 || strcmp(what, "receiver") == 0) {
         exchange(strcmp(what, "reply") == 0);
+        return;
+    }
+    if (strcmp(what, "beside") == 0) {
+        assemble(10 * MS);
+        if (rank == 1)
+            doze(20 * MS);
+        meet();
         return;
     }
     if (strcmp(what, "mixed") == 0) {

@@ -137,6 +137,13 @@ def late(runs):
         check(f"{what}: analysed, the same waiting twice", len(blamed(joined)) == 1, blamed(joined))
 
 
+def beside(runs):
+    """A call that follows itself has the function that makes it as what certainly ran; who slept was another one."""
+    result, _ = runs.run("beside", str(ROUNDS))
+    first = result["findings"][0]
+    check("beside: first finding", (first["kind"], first["ranks"]) == ("late_rank", [1]) and first["callpath"].endswith("/meet/.../doze/(off CPU)"), first)
+
+
 def asleep(directory):
     """The scheduler's samples say where the thread slept, and how long; the second barrier is called in place of the return to main, which is all that is
     certain to have run since the first."""
@@ -320,6 +327,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lckern-") as root:
         runs = Runs(root)
         late(runs)
+        beside(runs)
         mixed(runs)
         late_reply(runs)
         preempted(runs)
