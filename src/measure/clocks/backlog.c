@@ -72,27 +72,32 @@ static struct event *at(uint32_t i) {
     return &events[(first + i) & (cap - 1)];
 }
 
-static void run_at(const struct lc_event_type *type, struct lc_clk_thread *k,
-                   const struct lc_event_at *at, void *data) {
-    struct lc_item item = {.node = at->node};
-    struct lc_entry entry = {.path = at->path, .fn_ctx = at->fn_ctx, .items = &item};
-    struct lc_call call = {
+/* The call of an event that runs; with the lock. What no event asks for stays zero. */
+static struct lc_call *call_at(const struct lc_event_at *at) {
+    static struct lc_item item;
+    static struct lc_entry entry = {.items = &item};
+    static struct lc_call call;
+    item.node = at->node;
+    entry.path = at->path;
+    entry.fn_ctx = at->fn_ctx;
+    call = (struct lc_call){
         .entry = &entry, .begin = at->begin, .end = at->end, .fn = at->fn, .common = at->node != 0};
-    type->run(&call, k, data);
+    return &call;
 }
 
 static void run_begin(struct event *e) {
     e->begins = false;
-    run_at(&lc_clk_begin_event, e->k, &e->at, NULL);
+    lc_clk_begin_event.run(call_at(&e->at), e->k, NULL);
 }
 
 static void run(struct event *e) {
+    struct lc_call *call = call_at(&e->at);
     if (e->begins)
-        run_begin(e);
-    run_at(e->type, e->k, &e->at, e->data);
+        lc_clk_begin_event.run(call, e->k, NULL);
+    e->type->run(call, e->k, e->data);
     if (e->ends) {
-        e->at.end = e->ended;
-        run_at(&lc_clk_end_event, e->k, &e->at, &e->own);
+        call->end = e->ended;
+        lc_clk_end_event.run(call, e->k, &e->own);
     }
 }
 
@@ -234,7 +239,7 @@ static void do_locked(const struct lc_event_type *type, struct lc_clk_thread *k,
         if (call != NULL)
             type->run((struct lc_call *)(uintptr_t)call, k, its);
         else
-            run_at(type, k, where, its);
+            type->run(call_at(where), k, its);
         in_time = NULL;
         return;
     }

@@ -54,7 +54,11 @@ void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *t
                          uint64_t *words) {
     uint64_t old[LC_WHATIF_MAX];
     const uint64_t *clocks = k->l.vec.whatif;
-    if (lc_clk.n_whatif > 0 && then != NULL && lc_cpvec_whatif_then(&k->l.vec, then->vector, old))
+    if (lc_clk.n_whatif == 0) {
+        memset(words, 0, LC_WHATIF_MAX * sizeof *words);
+        return;
+    }
+    if (then != NULL && lc_cpvec_whatif_then(&k->l.vec, then->vector, old))
         clocks = old;
     for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
         words[s] = s < lc_clk.n_whatif ? lc_clk_ns_of(clocks[s]) : 0;
@@ -62,14 +66,13 @@ void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *t
 
 uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint32_t room,
                       uint64_t *extra) {
-    struct lc_cp_item items[LC_CP_ITEMS];
+    struct lc_cp_item *items = (struct lc_cp_item *)(extra + 2 + LC_WHATIF_MAX);
     uint32_t n = lc_cpvec_pack(&k->l.vec, items, room);
     extra[0] = n;
     extra[1] = lc_clk.n_whatif; /* | LC_RECORD_WAITS, LC_RECORD_SYNCHRONOUS */
     lc_clk_whatif_words(k, then, extra + 2);
     for (uint32_t i = 0; i < n; i++)
         items[i].ticks = lc_clk_ns_of(items[i].ticks);
-    memcpy(extra + 2 + LC_WHATIF_MAX, items, n * sizeof *items);
     return 2 + LC_WHATIF_MAX + 2 * n;
 }
 

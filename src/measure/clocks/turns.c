@@ -33,7 +33,10 @@ struct words {
     uint64_t spans[2]; /* ns: from the last send (the base) to the end of the receive, and on */
     uint64_t work[2];  /* ns: until the receive, and since */
 };
-enum { LC_TURN_HEAD = sizeof(struct words) / sizeof(uint64_t) };
+enum {
+    LC_TURN_HEAD = sizeof(struct words) / sizeof(uint64_t),
+    LC_TURN_MOST = LC_TURN_HEAD + 2 * (2 * LC_STEP_ITEMS + LC_WHATIF_MAX)
+};
 
 struct stream {
     uint64_t id; /* context, tag */
@@ -48,11 +51,13 @@ struct kept {
     uint64_t words[LC_RECORD_MOST];
 };
 
-struct part { /* of a packet, for later */
+struct part { /* of a packet, for later; room for a turn at least */
     struct part *next;
     uint32_t seq, n; /* seq of a base: chain */
     uint64_t words[];
 };
+static struct part *spare_parts; /* with room for a turn */
+static uint32_t n_spare_parts;
 
 struct partner {
     bool promises, promised; /* this rank, the other one: to keep what it sends */
@@ -66,6 +71,7 @@ struct partner {
     struct stream to[LC_TURN_STREAMS], from[LC_TURN_STREAMS];
     uint64_t received[LC_TURN_STREAMS]; /* by the other one, of `to`, until its last turn */
     struct part *parts, *bases;         /* its records in order; bases of chains to come */
+    struct part *last;                  /* of the first, while there are any */
     uint32_t chain;                     /* of its last turn */
     uint64_t clocks[LC_RECORD_MOST];    /* after it, as words of a record */
     struct kept kept[LC_TURN_KEPT];
@@ -353,6 +359,25 @@ static void count_missing(const uint64_t *clocks, double enter) {
     lc_clk_count_missing(most > clocks[1] ? lc_clk_ticks_of(most - clocks[1]) : 0);
 }
 
+static struct part *take_part(uint32_t n) {
+    struct part *q = n <= LC_TURN_MOST ? spare_parts : NULL;
+    if (q == NULL)
+        return malloc(sizeof *q + (n > LC_TURN_MOST ? n : LC_TURN_MOST) * sizeof *q->words);
+    spare_parts = q->next;
+    n_spare_parts--;
+    return q;
+}
+
+static void give_part(struct part *q) {
+    if (q->n > LC_TURN_MOST || n_spare_parts == LC_TURN_KEPT) {
+        free(q);
+        return;
+    }
+    q->next = spare_parts;
+    spare_parts = q;
+    n_spare_parts++;
+}
+
 /* The partner's clocks before its first turn of a chain. False: they have not come. */
 static bool take_base(struct partner *p, uint32_t chain) {
     struct part **at = &p->bases, *base;
@@ -373,7 +398,7 @@ static bool take_base(struct partner *p, uint32_t chain) {
     }
     memcpy(p->clocks, base->words + head, (base->n - head) * sizeof *p->clocks);
     p->chain = chain;
-    free(base);
+    give_part(base);
     return true;
 }
 
@@ -434,7 +459,7 @@ static void work_off_all(uint32_t source, struct partner *p) {
         else if (!work_off(source, p, q->words, &head))
             return;
         p->parts = q->next;
-        free(q);
+        give_part(q);
     }
 }
 
@@ -457,18 +482,24 @@ void lc_clk_turns_known(uint32_t to, uint32_t seq, const uint64_t *words, uint32
         work_off_all(to, p);
 }
 
-/* By number: a turn may come before a record with clocks that its sender sent before. */
-static void put_part(struct part **list, uint32_t seq, const uint64_t *words, uint32_t n) {
-    struct part *q = malloc(sizeof *q + n * sizeof *words);
+/* By number: a turn may come before a record with clocks that its sender sent before. *last: a part
+ * of the list, if it has any, from which on the place is looked for; the new one if it is last. */
+static void put_part(struct part **list, struct part **last, uint32_t seq, const uint64_t *words,
+                     uint32_t n) {
+    struct part *q = take_part(n);
     if (q == NULL) { /* what waits for it goes on without (force_oldest in backlog.c) */
         lc_clk.counts.skipped++;
         return;
     }
+    if (*list != NULL && (int32_t)((*last)->seq - seq) < 0)
+        list = &(*last)->next;
     while (*list != NULL && (int32_t)((*list)->seq - seq) < 0)
         list = &(*list)->next;
     *q = (struct part){.next = *list, .seq = seq, .n = n};
     memcpy(q->words, words, n * sizeof *words);
     *list = q;
+    if (q->next == NULL)
+        *last = q;
 }
 
 bool lc_clk_turns_take(uint32_t source, const uint64_t *words, uint32_t n) {
@@ -476,16 +507,17 @@ bool lc_clk_turns_take(uint32_t source, const uint64_t *words, uint32_t n) {
     struct words head;
     if (p == NULL)
         return false;
+    struct part *early = p->bases; /* there is one at most, as a rule */
     if (is_base(words, n))
-        put_part(&p->bases, (uint32_t)words[0], words, n);
+        put_part(&p->bases, &early, (uint32_t)words[0], words, n);
     else if (is_turn(words, n, &head)) {
         if (p->parts == NULL && work_off(source, p, words, &head))
             return true;
-        put_part(&p->parts, (uint32_t)head.node_seq, words, n);
+        put_part(&p->parts, &p->last, (uint32_t)head.node_seq, words, n);
         return true;
     } else if (p->parts != NULL && n >= LC_RECORD_HEAD && words[7] != LC_RECORD_SHADOW &&
                words[6] >> 32 != LC_CONTEXT_REPLY)
-        put_part(&p->parts, (uint32_t)words[5], words, n);
+        put_part(&p->parts, &p->last, (uint32_t)words[5], words, n);
     else
         return false;
     work_off_all(source, p);
@@ -517,4 +549,7 @@ void lc_clk_turns_end(void) {
         }
     free(partners);
     partners = NULL;
+    free_parts(spare_parts);
+    spare_parts = NULL;
+    n_spare_parts = 0;
 }
