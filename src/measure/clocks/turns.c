@@ -15,7 +15,7 @@
 #include "piggyback/match.h"
 
 enum {
-    LC_TURNS = 16,         /* in a packet */
+    LC_TURNS = 24,         /* in a packet */
     LC_TURN_KEPT = 64,     /* messages to a partner */
     LC_TURN_PARTNERS = 64, /* 32 KiB each */
     LC_TURN_STREAMS = 8,   /* of a partner */
