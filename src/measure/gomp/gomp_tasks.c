@@ -9,7 +9,6 @@
 #include "measure/openmp/omp_self.h"
 #include "measure/openmp/tasks.h"
 #include "measure/openmp/team.h"
-#include "measure/openmp/waiting.h"
 
 /* Of libgomp's flags of tasks. */
 enum {

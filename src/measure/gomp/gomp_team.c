@@ -5,7 +5,6 @@
 #include "measure/core/core.h"
 #include "measure/gomp/gomp.h"
 #include "measure/hot/locations.h"
-#include "measure/openmp/mutexes.h"
 #include "measure/openmp/team.h"
 #include "measure/openmp/tool.h"
 #include "measure/stub/stub.h"

@@ -4,8 +4,6 @@
 
 #include "measure/core/core.h"
 #include "measure/gomp/gomp.h"
-#include "measure/openmp/doacross.h"
-#include "measure/openmp/mutexes.h"
 #include "measure/openmp/tasks.h"
 #include "measure/openmp/team.h"
 

@@ -1,4 +1,4 @@
-#include "measure/openmp/dependences.h"
+#include "measure/openmp/tasks.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "measure/openmp/mutexes.h"
+#include "measure/openmp/team.h"
 
 #include <pthread.h>
 #include <sched.h>

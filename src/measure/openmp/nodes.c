@@ -10,7 +10,7 @@
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "measure/openmp/omp_blame.h"
-#include "measure/openmp/omp_records.h"
+#include "measure/openmp/omp_trace.h"
 #include "measure/callpath/entry.h"
 #include "measure/hot/locations.h"
 #include "measure/unwind/modules.h"

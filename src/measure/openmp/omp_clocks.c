@@ -8,7 +8,7 @@
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "measure/openmp/omp_thread.h"
-#include "measure/openmp/task_spans.h"
+#include "measure/openmp/tasks.h"
 #include "piggyback/logical.h"
 
 /* Without a branch: which is larger, nobody can foresee. */

@@ -10,7 +10,7 @@
 #include "measure/clocks/intervals.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
-#include "measure/openmp/dependences.h"
+#include "measure/openmp/tasks.h"
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/omp_clocks.h"

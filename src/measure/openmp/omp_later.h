@@ -1,6 +1,6 @@
 /* What happens to the clocks of a thread in OpenMP: at once, or, where clocks lag behind the
  * program (clocks/backlog.h), in the order in which the program did it, once they have come so far.
- * What waits for that in the queue is kept by counted records (omp_pool.h). */
+ * What waits for that in the queue is kept by counted records (omp_thread.h). */
 #ifndef LC_MEASURE_OPENMP_OMP_LATER_H
 #define LC_MEASURE_OPENMP_OMP_LATER_H
 

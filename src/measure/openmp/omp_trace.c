@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "measure/hot/hot.h"
-#include "measure/openmp/omp_records.h"
 
 enum { CREATOR_SHIFT = 40 };
 

@@ -1,4 +1,4 @@
-#include "measure/openmp/task_spans.h"
+#include "measure/openmp/tasks.h"
 
 #include <pthread.h>
 

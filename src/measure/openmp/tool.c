@@ -6,8 +6,6 @@
 #include "format/facts.h"
 #include "measure/clocks/clocks.h"
 #include "measure/core/core.h"
-#include "measure/openmp/doacross.h"
-#include "measure/openmp/mutexes.h"
 #include "measure/openmp/omp_self.h"
 #include "measure/openmp/ompt.h"
 #include "measure/openmp/omp_thread.h"

@@ -14,7 +14,7 @@
 #include "measure/core/core.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
-#include "measure/samples/sample_rows.h"
+#include "measure/samples/sample_nodes.h"
 
 enum { HARDWARE = 2, PAGE = 4096 }; /* the first of enum lc_counter */
 

@@ -8,7 +8,6 @@
 #include "measure/samples/off_cpu.h"
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/sample_nodes.h"
-#include "measure/samples/sample_rows.h"
 #include "measure/samples/sampler.h"
 #include "measure/samples/switch_rate.h"
 

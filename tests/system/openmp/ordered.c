@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "measure/openmp/dependences.h"
+#include "measure/openmp/tasks.h"
 #include "measure/openmp/omp_thread.h"
 #include "measure/openmp/ompt.h"
 

@@ -1,7 +1,6 @@
 /* The runtime: barriers, taskwaits, and the threads in turns: whoever can do something first. */
 #include "task_graph.h"
 
-#include "measure/openmp/mutexes.h"
 #include "measure/openmp/team.h"
 
 union ompt_data region;

@@ -9,9 +9,6 @@
 
 #include <sys/mman.h>
 
-#include "measure/openmp/doacross.h"
-#include "measure/openmp/task_spans.h"
-#include "measure/openmp/mutexes.h"
 #include "measure/openmp/omp_self.h"
 #include "measure/openmp/tasks.h"
 #include "measure/openmp/team.h"
