@@ -197,7 +197,7 @@ static inline void lc_clk_own_unlock(struct lc_clk_thread *k) {
 /* lc_clk.lock and that of each thread: for who reads the clocks of all, or changes what each looks
  * at (intervals, phases). */
 void lc_clk_all_lock(void);
-void lc_clk_all_unlock(void);
+void lc_clk_all_unlock(void); /* releases what lc_clk_all_lock took */
 
 /* Lines of the log: S to context tag (send), P source context tag (post), R source context tag
  * (received), X context number kind root sends receives (collective begins), Y context number (is

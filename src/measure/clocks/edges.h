@@ -41,13 +41,13 @@ void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *t
  * members have not agreed on a number for it. */
 LC_COLD void lc_clk_count_unseen(uint64_t *kind);
 
-/* Open edges: a call waits for nothing that comes from elsewhere. Where its clocks or its wait state
- * depend on what is not known when it ends, that is open: the record of a message or the clocks of
- * a collective operation, because the backlog had to force the event (backlog.h); when the receive
- * of a message was posted, because its reply is on its way. Once it is known, from the begin of a
- * later call on, the edge counts as if it had come in time, except in what was published meanwhile
- * (counts.edges_late), and the wait state is booked with the call. With lc_clk.lock, if nothing
- * else is said. */
+/* Open edges: a call waits for nothing that comes from elsewhere. Where its clocks or its wait
+ * state depend on what is not known when it ends, that is open: the record of a message or the
+ * clocks of a collective operation, because the backlog had to force the event (backlog.h); when
+ * the receive of a message was posted, because its reply is on its way. Once it is known, from the
+ * begin of a later call on, the edge counts as if it had come in time, except in what was published
+ * meanwhile (counts.edges_late), and the wait state is booked with the call. With lc_clk.lock, if
+ * nothing else is said. */
 
 struct lc_ended;
 struct lc_reply_slot;
