@@ -313,6 +313,7 @@ def waits():
             continue
         yield passes("waits", f"openmp.newer.known.{compiler}", "OpenMP that knows its critical path, on LLVM's runtime 19", 3, 0, 10)
         yield passes("waits", f"openmp.newer.waits.{compiler}", "OpenMP of known waiting, on LLVM's runtime 19", 3, 0, 10)
+        yield passes("waits", f"openmp.newer.traces.waits.{compiler}", "OpenMP of known waiting, by the analysis of a trace, on LLVM's runtime 19", 3, 0, 20)
     yield passes("waits", "openmp.slides.native", "the demo of tasks with priorities, on GCC's runtime: critical path of tasks within 5 % in every row", 3, 0, 15)
     yield passes("waits", "openmp.slides", "the demo of tasks, on LLVM's runtime", 3, 0, 15)
     yield passes("waits", "openmp.newer.slides", "the demo of tasks with priorities, on LLVM's runtime 19", 3, 0, 15)
