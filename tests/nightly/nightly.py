@@ -212,11 +212,11 @@ def run_slice(part, minutes, number, only):
 
 
 def check(build):
-    """Every part names items: of presets without a build those of sanitizers are left out, since their tests are in no other build."""
+    """Every part whose tests are all of this build names items. Others are not looked at: the gate may be making their builds just now."""
     bad = 0
     for name, part in parts.PARTS.items():
         presets = [preset for preset, *_ in part.builds]
-        if any(preset != build.name and not (ROOT / "build" / preset / "CTestTestfile.cmake").exists() for preset in presets):
+        if any(preset != build.name for preset in presets):
             print(f"{name}: needs build/{' and build/'.join(presets)}: not looked at")
             continue
         kinds = parts.kinds_of(name)
