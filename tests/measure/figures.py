@@ -160,11 +160,14 @@ def overhead():
     for program, name in (("fasttree", "FastTree"), ("xtb", "xtb (Fortran)")):
         yield Source(f"overhead.{program}", "overhead", 5, 0, 40, (Row("profile", "%", None, f"{name}, 2 threads of OpenMP: dilation, writing the result included"),),
                      ("{python}", "{root}/tests/bench/overhead/dilation.py", "{build}", "--program", program, "--runs", "3"))
-    yield Source("overhead.samples", "overhead", 3, 0, 100, (Row("dilation", "%", at_most(1), "LAMMPS, 2 ranks: dilation by samples"),
+    yield Source("overhead.samples", "overhead", 1, 0, 300, (Row("dilation", "%", at_most(1), "LAMMPS, 2 ranks: dilation by the samples of the default"),
                                                              Row("resolution", "%", at_most(0.5), "how well that is known: half of its 95 % interval"),
-                                                             Row("call", "ns", at_most(3), "LAMMPS, 2 ranks: a call, by samples")),
+                                                             Row("start_and_end", "ms", None, "LAMMPS, 2 ranks: start and end, by samples")),
                  ("{python}", "{root}/tests/bench/overhead/samples_cost.py", "{build}"))
-    yield Source("overhead.samples_team", "overhead", 3, 0, 30, (Row("dilation", "%", at_most(1), "a team of two threads: dilation by the samples of the default"),
+    for flavour in FLAVOURS:
+        yield Source(f"overhead.samples_call.{flavour}", "overhead", 3, 0, 35, (Row("call.sampled", "ns", at_most(3), "a call, by samples"),),
+                     ("{python}", "{root}/tests/bench/overhead/overhead.py", "{build}", "--flavour", flavour, "--modes", "clocks,sampled", "--iterations", "20000"))
+    yield Source("overhead.samples_team", "overhead", 1, 0, 120, (Row("dilation", "%", at_most(1), "a team of two threads: dilation by the samples of the default"),
                                                                  Row("resolution", "%", at_most(0.5), "how well that is known: half of its 95 % interval")),
                  ("{python}", "{root}/tests/bench/overhead/samples_cost.py", "{build}", "--team", "{build}/tests/system/openmp/team_shares-native"))
     yield Source("overhead.python", "overhead", 3, 0, 30, (Row("caller", "ns", None, "mpi4py, Python functions 8 deep: a call, calling function alone"),

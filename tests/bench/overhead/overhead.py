@@ -9,7 +9,7 @@ core takes 30 ns at one time and 120 at another. So each slice is measured toget
 and compared with bare slices of the same kind: near cores (a line takes less than twice the shortest time seen), far cores. For each
 operation and mode: difference of the medians, of the lower quartiles in brackets, that median in units of one clock_gettime, and the
 number of slices. With no-minima and profile: by how much of a call (with plain statistics) minima make it longer; with no-loops and profile: nanoseconds that
-finding loops takes.
+finding loops takes. With clocks and sampled: nanoseconds that samples take per call of MPI.
 
 --instructions: instead, for each operation and mode, what callgrind counts on the simulated MPI (tests/sim): instructions of the tool's own
 library, and its own calls of MPI, per operation and rank. It is the same on any machine, loaded or not: messages take LATENCY_NS there, and calls no time. With
@@ -85,6 +85,19 @@ def by_distance(slices):
             for kind, is_it in kinds.items()}
 
 
+def by_samples(tables):
+    """ns that samples add to a call of MPI: the median over operations and kinds of cores. Of lower quartiles: in these slices hardly a sample falls, and what a
+    sample itself takes is told by samples_cost.py."""
+    few, added = 20, []
+    for found in tables:
+        for name, modes in found.items():
+            without, with_them = (sorted(modes.get(mode, [])) for mode in ("clocks", "sampled"))
+            if min(len(without), len(with_them)) >= few:
+                low = with_them[len(with_them) // 4] - without[len(without) // 4]
+                added.append(low / len(calls_of_program(name)))
+    return statistics.median(added) if added else None
+
+
 def print_table(slices, modes, clock, kind):
     """kind: of the cores, for the figures; None: of one rank, no figures."""
     few, figures = 20, {}
@@ -119,7 +132,7 @@ OPERATIONS = {"pair": 2, "allreduce": 1, "barrier": 1, "bcast": 1, "waitall": 1}
 
 def calls_of_program(operation):
     """MPI calls of an iteration, by rank on average: the library makes them for the program."""
-    return {"pair": ("Send", "Recv"), "waitall": ("Irecv", "Isend", "Waitall")}.get(operation, (operation.capitalize(),))
+    return {"pair": ("Send", "Recv"), "waitall": ("Irecv", "Isend", "Waitall"), "self": ("Irecv", "Send", "Wait")}.get(operation, (operation.capitalize(),))
 
 
 def count(path, functions, calls):
@@ -206,6 +219,7 @@ def main():
     if args.instructions:
         print_instructions(args, modes)
         return
+    tables = []
     with tempfile.TemporaryDirectory() as scratch:
         for ranks in (2, 1):
             title = "two ranks that talk to each other" if ranks == 2 else "one rank that talks to itself (nothing is hidden in waiting)"
@@ -213,10 +227,14 @@ def main():
             for kind, table in by_distance(slices).items():
                 if ranks == 1 and kind == "far":
                     continue
+                tables.append(table)
                 print(f"{args.flavour}: {title}, depth {args.depth}" + (f"; {kind} cores" if ranks > 1 else ""))
                 print_table(table, modes, clock, kind if ranks > 1 else None)
                 print()
         print(f"one clock_gettime: {clock:.1f} ns")
+    added = by_samples(tables)
+    if added is not None:
+        figure("call.sampled", added, "ns")
 
 
 if __name__ == "__main__":
