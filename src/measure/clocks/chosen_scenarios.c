@@ -1,33 +1,23 @@
 #include "measure/clocks/what_if_factors.h"
 
 #include <math.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/binomial.h"
-#include "base/hash.h"
-#include "base/mem.h"
 #include "base/timer.h"
 #include "measure/callpath/budget.h"
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/compared_work.h"
 #include "measure/clocks/clock_messages.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "measure/core/state_write.h"
 #include "piggyback/portions.h"
 
-enum { TAG = 0x4c34, MOST_PATHS = 6 };       /* four sums of each go to all ranks (merge_seen) */
+enum { MOST_PATHS = 6 };                     /* four sums of each go to all ranks (merge_seen) */
 enum { UNABLE = 1, FIXED = 2, GAVE_UP = 4 }; /* bits of lc_portion_sums.unable */
 enum { EDGE_NS = 100, MEMBER_NS = 15 };
-#define PATIENCE_NS UINT64_C(2000000000) /* for a rank that has just been at the same point */
 enum { UNSEEN, SEEN, FIRST_ERROR, N_SEEN = FIRST_ERROR + LC_SCENARIOS_CARRIED };
-
-struct amounts { /* of work in a call path: nanoseconds, portions, and what is critical */
-    uint64_t ns, n, critical_ns;
-};
 
 struct chosen { /* the same on all ranks */
     uint64_t key;
@@ -35,22 +25,15 @@ struct chosen { /* the same on all ranks */
     bool on, chain;
     uint32_t slot;                      /* its clocks: 2 slot, and the one after it */
     double saved[LC_SCENARIOS_CARRIED]; /* ticks, of earlier times that it was on */
-    struct amounts all_seen, all_then;  /* of all ranks: critical path */
+    struct lc_work all_seen, all_then;  /* of all ranks: critical path */
     /* of this rank: while it was on, and when that began */
-    struct amounts own_seen, own_then;
+    struct lc_work own_seen, own_then;
     /* nanoseconds that portions took above the means as they were known at the end, and work that
      * could not be compared, and so is the same in the scenario */
     double too_long_ns[LC_SCENARIOS_CARRIED];
     uint64_t unchanged_ns[LC_SCENARIOS_CARRIED];
 };
 
-static struct lc_portion_table *table;
-static struct class_keys {
-    uint64_t key, of, call; /* of table->classes; 0: not known yet */
-} * keys;
-static uint32_t n_classes; /* places of both; 0: no memory */
-static uint64_t *calls;    /* by node of an MPI function: hash of its path */
-static size_t n_calls, cap_calls;
 static struct chosen paths[MOST_PATHS];
 static uint32_t n_paths;
 static uint32_t interval;  /* in which scenarios were chosen */
@@ -60,11 +43,8 @@ static bool gave_up;       /* since then */
 void lc_clk_choose_init(bool away) {
     bool able = !away && !lc_core.multiple && lc_clk.size > 1 && lc_clk.n_whatif == 0;
     lc_clk.choose_at = able ? LC_CHOSEN_FIRST : 0;
-    if (!able || n_classes > 0)
-        return;
-    table = calloc(1, sizeof *table);
-    keys = calloc(LC_PORTION_CLASSES, sizeof *keys);
-    n_classes = table != NULL && keys != NULL ? LC_PORTION_CLASSES : 0;
+    if (able)
+        lc_clk_compared_init();
 }
 
 /* Its first clock, and its second one. */
@@ -77,9 +57,9 @@ bool lc_clk_has_chosen(void) {
 }
 
 void lc_clk_portion(struct lc_clk_thread *k, uint32_t node, uint32_t call, uint64_t ticks) {
-    if (lc_clk.choose_at == 0 || k->l.interval == 0 || k != lc_clk.threads || n_classes == 0)
+    if (lc_clk.choose_at == 0 || k->l.interval == 0 || k != lc_clk.threads || lc_compared.n == 0)
         return;
-    struct lc_portions *p = lc_portions_of(table, node, call);
+    struct lc_portions *p = lc_portions_of(lc_compared.table, node, call);
     if (p == NULL)
         return;
     p->n++;
@@ -93,175 +73,6 @@ void lc_clk_portion(struct lc_clk_thread *k, uint32_t node, uint32_t call, uint6
         LC_SHOW(k->l.vec.whatif[s], k->l.vec.whatif[s] + change);
         k->l.own_whatif[s] += change;
     }
-}
-
-/* ---- what the ranks compare */
-
-/* Functions found by samples belong to the call path that is exact. */
-static uint32_t exact_node(uint32_t node) {
-    const struct lc_state_node *nodes = lc_state_nodes();
-    while (node != LC_NONE && lc_raw_is_sampled(nodes[node].kind))
-        node = nodes[node].parent;
-    return node;
-}
-
-static void know_keys(void) {
-    for (uint32_t i = 0; i < n_classes; i++) {
-        const struct lc_portions *p = &table->classes[i];
-        if (p->node == 0 || keys[i].of != 0)
-            continue;
-        keys[i].of = lc_clk_path_hash(p->node);
-        keys[i].call = p->call != 0 ? lc_clk_path_hash(p->call) : 0;
-        keys[i].key = lc_hash_word(keys[i].of, keys[i].call);
-    }
-    const struct lc_state_node *nodes = lc_state_nodes();
-    uint32_t n = atomic_load_explicit(&lc_core.state->nodes.count, memory_order_acquire);
-    if (lc_grow(&calls, &cap_calls, n, sizeof *calls) != LC_OK)
-        return;
-    for (; n_calls < n; n_calls++)
-        calls[n_calls] =
-            nodes[n_calls].kind == LC_RAW_MPI ? lc_clk_path_hash((uint32_t)n_calls) : 0;
-}
-
-/* Has this rank been there, if only for portions that are too short to be counted? */
-static bool has_called(uint64_t call) {
-    for (size_t i = 0; i < n_calls; i++)
-        if (calls[i] == call)
-            return true;
-    return false;
-}
-
-static bool has_key(uint32_t i, uint64_t key) {
-    return table->classes[i].node != 0 && (keys[i].of == key || keys[i].key == key);
-}
-
-/* Time of the portions of this rank with this key, of a class or a call path, and their number: of
- * a call path without those of classes that make little of it, which are many before its first
- * iteration, say. */
-static uint64_t own_sum(uint64_t key, uint64_t *n) {
-    uint64_t ticks = 0;
-    *n = 0;
-    for (uint32_t i = 0; i < n_classes; i++)
-        ticks += has_key(i, key) ? table->classes[i].ticks : 0;
-    for (uint32_t i = 0; i < n_classes; i++)
-        if (has_key(i, key) && lc_portions_matter(table->classes[i].ticks, ticks))
-            *n += table->classes[i].n;
-    return lc_clk_ns_of(ticks);
-}
-
-static uint64_t own_ns(uint64_t key) {
-    uint64_t n;
-    return own_sum(key, &n);
-}
-
-/* Of this rank's work, what is on the critical path in this call path. */
-static uint64_t critical_ns(struct lc_clk_thread *k, uint64_t of) {
-    uint64_t ticks = 0;
-    for (uint32_t i = 0; i < k->l.vec.n; i++) {
-        const struct lc_cp_item *item = &k->l.vec.items[i];
-        if (item->key >> 32 == lc_clk.rank &&
-            lc_clk_path_hash(exact_node((uint32_t)item->key)) == of)
-            ticks += item->ticks;
-    }
-    return lc_clk_ns_of(ticks);
-}
-
-/* ids: key, of, call */
-static void add_own(struct lc_portion_sums *sums, const struct lc_portion_sum *ids,
-                    uint64_t critical) {
-    struct lc_portion_sum sum = {
-        .key = ids->key, .of = ids->of, .call = ids->call, .critical_ns = critical};
-    sum.ns = sum.longest_ns = own_sum(ids->key, &sum.n);
-    sum.longest_rank = lc_clk.rank;
-    sum.n_ranks = sum.n > 0 || (ids->call != 0 && has_called(ids->call));
-    lc_portion_sums_add(sums, &sum);
-}
-
-/* Has an instant passed? Lets others run now and then. */
-static bool is_over(uint64_t until_ns, uint32_t *looks) {
-    if (++*looks % 64 == 0)
-        sched_yield();
-    return lc_patience_ns() > until_ns;
-}
-
-/* False: nothing came in time. */
-static bool receive(void *data, int bytes, int from) {
-    uint64_t until_ns = lc_patience_ns() + PATIENCE_NS;
-    uint32_t looks = 0;
-    int there = 0;
-    while (!there)
-        if (lc_real.Iprobe(from, TAG, lc_core.comm, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
-            (!there && is_over(until_ns, &looks)))
-            return false;
-    return lc_real.Recv(data, bytes, MPI_BYTE, from, TAG, lc_core.comm, MPI_STATUS_IGNORE) ==
-           MPI_SUCCESS;
-}
-
-/* False: it is not sent yet, and this is the last time that a rank sends. */
-static bool send(const void *data, int bytes, int to) {
-    static struct lc_portion_sums kept;
-    uint64_t until_ns = lc_patience_ns() + PATIENCE_NS;
-    uint32_t looks = 0;
-    MPI_Request request;
-    int done = 0;
-    memcpy(&kept, data, (size_t)bytes);
-    if (lc_real.Isend(&kept, bytes, MPI_BYTE, to, TAG, lc_core.comm, &request) != MPI_SUCCESS)
-        return false;
-    while (!done)
-        if (lc_real.Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
-            (!done && is_over(until_ns, &looks)))
-            return false;
-    return true;
-}
-
-/* What rank 0 has, to all ranks. */
-static bool tell(void *data, int bytes) {
-    struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
-    int peer;
-    bool whole = lc_core.rank == 0 || receive(data, bytes, lc_binomial_parent(lc_core.rank));
-    while (whole && lc_binomial_next(&tree, &peer) == LC_BINOMIAL_CHILD)
-        whole = send(data, bytes, peer);
-    return whole;
-}
-
-/* Adds up those of all ranks, for all of them. False: a rank did not take part. */
-static bool share(struct lc_portion_sums *sums) {
-    struct lc_portion_sums other;
-    struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
-    enum lc_binomial_step step;
-    int peer;
-    while ((step = lc_binomial_next(&tree, &peer)) == LC_BINOMIAL_CHILD) {
-        if (!receive(&other, (int)sizeof other, peer))
-            return false;
-        lc_portion_sums_merge(sums, &other);
-    }
-    return (step != LC_BINOMIAL_PARENT || send(sums, (int)sizeof *sums, peer)) &&
-           tell(sums, (int)sizeof *sums);
-}
-
-/* First the longest of each rank, then what all ranks worked in these. */
-static bool compare(struct lc_clk_thread *k, struct lc_portion_sums *head) {
-    struct lc_portion_sums longest = {.least_ns = head->least_ns}, all = *head;
-    know_keys();
-    for (uint32_t i = 0; i < n_classes; i++) {
-        if (keys[i].of == 0 || own_ns(keys[i].of) * 2 < head->least_ns)
-            continue;
-        struct lc_portion_sum ids = {.key = keys[i].of, .of = keys[i].of};
-        if (lc_portion_sums_find(&longest, ids.key) == NULL)
-            add_own(&longest, &ids, 0);
-        ids.key = keys[i].key;
-        ids.call = keys[i].call;
-        add_own(&longest, &ids, 0);
-    }
-    if (!share(&longest))
-        return false;
-    lc_cpvec_fold(&k->l.vec);
-    for (uint32_t i = 0; i < longest.n; i++) {
-        const struct lc_portion_sum *ids = &longest.list[i];
-        add_own(&all, ids, ids->key == ids->of ? critical_ns(k, ids->of) : 0);
-    }
-    *head = all;
-    return share(head);
 }
 
 static uint64_t elapsed_ns(const struct lc_clk_thread *k) {
@@ -289,7 +100,7 @@ void lc_clk_look_at_cost(struct lc_clk_thread *k) {
 static uint32_t inability(struct lc_clk_thread *k) {
     uint32_t unable = n_paths > 0 && k->l.interval != interval ? FIXED : 0;
     unable |= gave_up ? GAVE_UP : 0;
-    if (n_classes == 0 || lc_clk.n_threads != 1 || k != lc_clk.threads || k->l.interval == 0 ||
+    if (lc_compared.n == 0 || lc_clk.n_threads != 1 || k != lc_clk.threads || k->l.interval == 0 ||
         lc_clk.task_chain != NULL || !lc_cpvec_whatif_room(&k->l.vec, &lc_clk.mine))
         unable |= UNABLE;
     return unable;
@@ -305,45 +116,12 @@ static void carry(struct lc_clk_thread *k, uint32_t n) {
     gave_up = false;
 }
 
-/* Chains that are alike count once: what is critical of all ranks is no more than their clock. */
-static struct amounts all_of(const struct lc_portion_sums *sums, uint64_t key) {
-    const struct lc_portion_sum *sum = lc_portion_sums_find(sums, key);
-    struct amounts all = {0};
-    if (sum != NULL) {
-        all.ns = sum->ns;
-        all.n = sum->n;
-        all.critical_ns = sum->critical_ns < sums->clock_ns ? sum->critical_ns : sums->clock_ns;
-    }
-    return all;
-}
-
-static struct amounts own_of(struct lc_clk_thread *k, uint64_t key) {
-    struct amounts own = {.critical_ns = critical_ns(k, key)};
-    own.ns = own_sum(key, &own.n);
-    return own;
-}
-
-static uint64_t above(uint64_t value, uint64_t other) {
-    return value > other ? value - other : 0;
-}
-
-static struct amounts more(const struct amounts *now, const struct amounts *then) {
-    return (struct amounts){above(now->ns, then->ns), above(now->n, then->n),
-                            above(now->critical_ns, then->critical_ns)};
-}
-
-static void add(struct amounts *to, struct amounts what) {
-    to->ns += what.ns;
-    to->n += what.n;
-    to->critical_ns += what.critical_ns;
-}
-
 static void start(struct lc_clk_thread *k, struct chosen *path, uint32_t slot,
                   const struct lc_portion_sums *sums) {
     path->on = true;
     path->slot = slot;
-    path->own_then = own_of(k, path->key);
-    path->all_then = all_of(sums, path->key);
+    path->own_then = lc_clk_work_of_rank(k, path->key);
+    path->all_then = lc_clk_work_of_all(sums, path->key);
     for (uint32_t s = 0; s < LC_SCENARIOS_CARRIED; s++) {
         k->l.vec.whatif[2 * slot + s] = k->l.useful;
         k->l.own_whatif[2 * slot + s] = k->l.own;
@@ -360,9 +138,9 @@ static void take_given(struct chosen *path, bool lost) {
     for (uint32_t s = 0; s < LC_SCENARIOS_CARRIED; s++) {
         uint32_t slot = 2 * path->slot + s;
         uint64_t unchanged = 0;
-        for (uint32_t i = 0; i < n_classes; i++) {
-            struct lc_portions *p = &table->classes[i];
-            if (p->node == 0 || keys[i].of != path->key)
+        for (uint32_t i = 0; i < lc_compared.n; i++) {
+            struct lc_portions *p = &lc_compared.table->classes[i];
+            if (p->node == 0 || lc_compared.keys[i].of != path->key)
                 continue;
             if (!(p->slots & 1u << slot)) {
                 unchanged += is_changed(path, scenario_of(path, s)) ? p->ticks : 0;
@@ -385,9 +163,10 @@ static void stop(struct lc_clk_thread *k, struct chosen *path, const struct lc_p
     take_given(path, lost);
     if (lost)
         return;
-    struct amounts all = all_of(sums, path->key), own = own_of(k, path->key);
-    add(&path->all_seen, more(&all, &path->all_then));
-    add(&path->own_seen, more(&own, &path->own_then));
+    struct lc_work all = lc_clk_work_of_all(sums, path->key),
+                   own = lc_clk_work_of_rank(k, path->key);
+    lc_work_add(&path->all_seen, lc_work_more(&all, &path->all_then));
+    lc_work_add(&path->own_seen, lc_work_more(&own, &path->own_then));
     for (uint32_t s = 0; s < LC_SCENARIOS_CARRIED; s++)
         path->saved[s] += (double)k->l.useful - (double)k->l.vec.whatif[2 * path->slot + s];
 }
@@ -479,17 +258,18 @@ static void choose(struct lc_clk_thread *k, const struct lc_portion_sums *sums) 
 
 /* Means as they are now. */
 static void renew(struct chosen *path, const struct lc_portion_sums *sums) {
-    for (uint32_t i = 0; i < n_classes; i++) {
-        struct lc_portions *p = &table->classes[i];
+    for (uint32_t i = 0; i < lc_compared.n; i++) {
+        struct lc_portions *p = &lc_compared.table->classes[i];
         uint64_t peers[LC_PORTION_SUMS];
         struct lc_portion_mean all = {0, 0}, own = {0, 0};
-        if (p->node == 0 || keys[i].of != path->key)
+        if (p->node == 0 || lc_compared.keys[i].of != path->key)
             continue;
-        uint32_t n_peers = lc_portion_peers(sums, keys[i].key, path->key, lc_clk.size, peers);
+        uint32_t n_peers =
+            lc_portion_peers(sums, lc_compared.keys[i].key, path->key, lc_clk.size, peers);
         for (uint32_t j = 0; j < n_peers; j++) {
             const struct lc_portion_sum *sum = lc_portion_sums_find(sums, peers[j]);
             uint64_t n;
-            own.ns += own_sum(peers[j], &n);
+            own.ns += lc_clk_own_sum(peers[j], &n);
             own.n += n;
             all.ns += sum->ns;
             all.n += sum->n;
@@ -543,7 +323,7 @@ void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call) {
                                    .most_ppm = ppm_of(cost_ns(), elapsed),
                                    .least_ns = elapsed / 100,
                                    .clock_ns = lc_clk_ns_of(k->l.useful)};
-    if (compare(k, &sums))
+    if (lc_clk_compare_work(k, &sums))
         decide(k, &sums);
     else
         choose_no_more(k);
@@ -572,28 +352,28 @@ static bool merge_seen(struct lc_clk_thread *k, struct lc_portion_sums *sums) {
         late = lc_clk.counts.late_whatif[s] > late ? lc_clk.counts.late_whatif[s] : late;
     *sums = (struct lc_portion_sums){.unable = gave_up ? GAVE_UP : 0,
                                      .late_ns = lc_clk_ns_of(late + lc_clk.counts.late_useful),
-                                     .n_lost = k->l.vec.n_whatif_lost + table->n_lost};
+                                     .n_lost = k->l.vec.n_whatif_lost + lc_compared.table->n_lost};
     for (uint32_t i = 0; i < n_paths; i++) {
         struct chosen *path = &paths[i];
-        struct amounts own = own_of(k, path->key);
+        struct lc_work own = lc_clk_work_of_rank(k, path->key);
         if (path->on) {
-            add(&path->own_seen, more(&own, &path->own_then));
+            lc_work_add(&path->own_seen, lc_work_more(&own, &path->own_then));
             take_given(path, false);
         }
-        struct amounts rest = more(&own, &path->own_seen);
+        struct lc_work rest = lc_work_more(&own, &path->own_seen);
         add_seen(sums, N_SEEN * i + UNSEEN, rest.ns, rest.n);
         add_seen(sums, N_SEEN * i + SEEN, path->own_seen.ns, path->own_seen.n);
         for (uint32_t s = 0; s < LC_SCENARIOS_CARRIED; s++)
             add_seen(sums, N_SEEN * i + FIRST_ERROR + s,
                      (uint64_t)fabs(path->too_long_ns[s]) + path->unchanged_ns[s], 0);
     }
-    return share(sums);
+    return lc_clk_share_sums(sums);
 }
 
 static uint32_t node_of(uint64_t key) {
-    for (uint32_t i = 0; i < n_classes; i++)
-        if (table->classes[i].node != 0 && keys[i].of == key)
-            return table->classes[i].node;
+    for (uint32_t i = 0; i < lc_compared.n; i++)
+        if (lc_compared.table->classes[i].node != 0 && lc_compared.keys[i].of == key)
+            return lc_compared.table->classes[i].node;
     return 0;
 }
 
@@ -613,8 +393,9 @@ static void book(const struct chosen *path, uint32_t index, const struct lc_scen
 /* What the scenario takes away in the whole run: of the late rank, or of the critical path. */
 static double excess_ns(const struct lc_portion_sums *work, uint64_t key,
                         enum lc_scenario scenario) {
-    struct amounts all = all_of(work, key);
-    double own = (double)own_ns(key), sum = (double)all.ns, n = lc_clk.size;
+    struct lc_work all = lc_clk_work_of_all(work, key);
+    uint64_t portions;
+    double own = (double)lc_clk_own_sum(key, &portions), sum = (double)all.ns, n = lc_clk.size;
     double excess = scenario == LC_SCENARIO_LATE ? own - (sum - own) / (n - 1)
                                                  : (double)all.critical_ns - sum / n;
     return excess > 0 ? excess : 0;
@@ -627,19 +408,20 @@ static void estimate_rest(const struct chosen *path, enum lc_scenario scenario,
                           const struct lc_portion_sum *rest, const struct lc_portion_sums *work,
                           struct lc_scenario_seen *seen) {
     struct lc_clk_thread *k = lc_clk.threads; /* of the late rank */
-    struct amounts all = all_of(work, path->key), own = own_of(k, path->key);
-    struct amounts own_rest = more(&own, &path->own_seen);
-    struct amounts all_seen = path->all_seen;
+    struct lc_work all = lc_clk_work_of_all(work, path->key),
+                   own = lc_clk_work_of_rank(k, path->key);
+    struct lc_work own_rest = lc_work_more(&own, &path->own_seen);
+    struct lc_work all_seen = path->all_seen;
     if (path->on)
-        add(&all_seen, more(&all, &path->all_then));
-    struct amounts all_rest = more(&all, &all_seen);
+        lc_work_add(&all_seen, lc_work_more(&all, &path->all_then));
+    struct lc_work all_rest = lc_work_more(&all, &all_seen);
     double critical = (double)all_rest.critical_ns, longest = (double)rest->longest_ns;
     /* of a rank's work in the whole run the part that its portions are of all portions */
     double part = all.n > 0 ? (double)rest->n / (double)all.n : 0, n = lc_clk.size;
     double instead = (double)rest->ns / n, instead_seen = seen->seen / n;
     double excess_seen = (double)all_seen.critical_ns;
     if (scenario != LC_SCENARIO_CHAIN) {
-        double mean = scenario == LC_SCENARIO_LATE ? (double)above(all.ns, own.ns) / (n - 1)
+        double mean = scenario == LC_SCENARIO_LATE ? (double)lc_above(all.ns, own.ns) / (n - 1)
                                                    : (double)all.ns / n;
         instead = mean * part;
         instead_seen = mean - instead;
@@ -689,7 +471,8 @@ static void book_scenario(const struct chosen *path, uint32_t which, double save
 }
 
 /* Collective: at the end the chains of ranks may differ, as nobody waited for what they did last;
- * the critical path is the longest one. */
+ * the critical path is the longest one. Their ticks are the same: where one has chosen, all share
+ * the memory of one node, whose clocks they read from each other. */
 static void take_longest_chain(struct lc_clk_thread *k) {
     struct {
         double chain;
@@ -698,7 +481,7 @@ static void take_longest_chain(struct lc_clk_thread *k) {
     struct lc_cp_item items[LC_CP_ITEMS] = {{0, 0}};
     int n = 0;
     lc_real.Allreduce(&mine, &longest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
-    if (longest.chain < 0) /* no rank has chosen */
+    if (longest.chain < 0) /* no rank has chosen: always so on several nodes */
         return;
     if (longest.rank == lc_core.rank)
         n = (int)lc_cpvec_pack(&k->l.vec, items, LC_CP_ITEMS);
@@ -713,7 +496,8 @@ void lc_clk_chosen_finish(double saved_s[]) {
     take_longest_chain(k);
     if (n_paths == 0)
         return;
-    if (!tell(saved_s, LC_WHATIF_MAX * (int)sizeof *saved_s) || !compare(k, &work))
+    if (!lc_clk_tell_all(saved_s, LC_WHATIF_MAX * (int)sizeof *saved_s) ||
+        !lc_clk_compare_work(k, &work))
         return;
     renew_all(&work);
     if (!merge_seen(k, &seen))
