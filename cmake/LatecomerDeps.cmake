@@ -2,6 +2,12 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter) # generates the MPI wrappers
+# What is found may be a script that looks for the interpreter each time, as pyenv's: a sixth of a second of processor time.
+execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executable)" OUTPUT_VARIABLE interpreter OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(interpreter)
+  set(Python3_EXECUTABLE ${interpreter})
+  set_target_properties(Python3::Interpreter PROPERTIES IMPORTED_LOCATION ${interpreter})
+endif()
 pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
