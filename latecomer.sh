@@ -17,7 +17,7 @@ build_packages="cmake pkg-config gcc g++ gfortran make python3 python3-otf2 pyth
   libjansson-dev libzstd-dev libsmartcols-dev libcmocka-dev libexpat1-dev zlib1g-dev"
 demo_packages="lammps"
 test_packages="lammps locales fasttree iqtree xtb hpcc mocassin scalapack-mpi-test netpipe-mpich2 python3-mpi4py python3-numpy libgsl-dev numactl
-  util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf clang libomp-dev zstd chromium"
+  util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf clang libomp-dev zstd chromium chromium-headless-shell"
 app_packages="abinit abinit-data cp2k freefem++ gpaw gromacs nwchem-mpich nwchem-openmpi openfoam python3-dolfinx python3-matplotlib python3-meep-openmpi quantum-espresso"
 reader_packages="python3-pandas r-base-core"
 lint_packages="clang-format clang-tidy cppcheck"
