@@ -55,7 +55,8 @@ json.dump(list(commands.values()), open(sys.argv[1], "w"), indent=0)' "$database
     mapfile -t units < <(compiled)
   fi
   # one file per call: clang-tidy 14 carries the state of va_lists from file to file; tests/.clang-tidy has fewer checks
-  printf '%s\n' "${units[@]}" | xargs -P2 -n1 clang-tidy -p "$database" --quiet 2>/dev/null >"$database/findings" || status=1
+  # GCC's own limits of inlining say nothing to clang
+  printf '%s\n' "${units[@]}" | xargs -P2 -n1 clang-tidy --extra-arg=-Wno-unused-command-line-argument -p "$database" --quiet 2>/dev/null >"$database/findings" || status=1
   grep -E 'error:|warning:' "$database/findings" && status=1
   echo "clang-tidy: ${#units[@]} sources"
 fi
