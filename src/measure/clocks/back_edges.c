@@ -60,9 +60,7 @@ static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
     bool may_hear = lc_clk.areas[e->to].head != NULL || e->bytes >= LC_RENDEZVOUS_BYTES;
     if (!found)
         lc_clk_open_post(k, call, e, e->synchronous || (waits && may_hear), waits);
-    /* between nodes a synchronous send ends after the post, whatever their clocks say */
-    bool is_after = e->synchronous && lc_clk.areas[e->to].head == NULL;
-    bool in_time = found && (is_after || post.enter < call->end);
+    bool in_time = found && lc_clk_ended_after(e->to, e->synchronous, post.enter, call->end);
     uint64_t posted = in_time && post.enter > call->end ? call->end : post.enter;
     uint64_t waited = in_time && e->counts && posted > call->begin ? posted - call->begin : 0;
     if (waited > 0 || (some && e->counts))

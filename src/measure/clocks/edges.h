@@ -37,6 +37,13 @@ void lc_clk_extra_add(uint64_t *extra, const struct lc_cp_item *items, uint32_t 
 void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *then,
                          uint64_t *words);
 
+/* Did a send to this rank that ended at `end` end after its receive was posted? Between nodes a
+ * synchronous one always did, whatever their clocks say. */
+static inline bool lc_clk_ended_after(uint32_t to, bool synchronous, uint64_t posted,
+                                      uint64_t end) {
+    return posted < end || (synchronous && lc_clk.areas[to].head == NULL);
+}
+
 /* An operation over a communicator whose constructor is not in the table of calls: no edge, as the
  * members have not agreed on a number for it. */
 LC_COLD void lc_clk_count_unseen(uint64_t *kind);
