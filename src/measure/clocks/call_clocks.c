@@ -235,11 +235,23 @@ static void end_again(struct lc_call *call, struct lc_clk_thread *k) {
     LC_CLK_LOG("D %llu\n", (unsigned long long)own);
 }
 
+/* What a new thread begins with (begin_as_first). */
+static void mark_end(struct lc_clk_thread *k) {
+    if (!lc_core.multiple || k != lc_clk.threads)
+        return;
+    lc_clk_own_lock(k);
+    lc_logical_mark(&k->l, &k->at_end);
+    k->marked = k->l.interval;
+    lc_clk_own_unlock(k);
+}
+
 static LC_COLD void end_unusual(struct lc_call *call, struct lc_clk_thread *k) {
     if (lc_clk.log != NULL && !k->deferred.ended)
         log_call(k, call);
-    if (lc_clk.finish_may_wait)
+    if (lc_clk.finish_may_wait) {
         end_again(call, k);
+        mark_end(k);
+    }
     if (lc_clk.choose_now)
         lc_clk_choose(k, call);
 }
@@ -261,6 +273,7 @@ static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data)
     k->l.in_mpi -= own;
     k->l.skipped += own;
     k->l.own_in_calls += own;
+    mark_end(k);
 }
 
 const struct lc_event_type lc_clk_end_event = {.run = end_later, .local = true};
@@ -473,9 +486,31 @@ static void take_vector(struct lc_logical *l, uint32_t version) {
         l->vec.other = l->useful;
 }
 
+/* Clocks of useful work. */
+struct clocks {
+    uint64_t useful, whatif[LC_WHATIF_MAX];
+};
+
+/* Those of the first thread. It may be in an event: each of the words is as it was before or after.
+ * Where it calls MPI at the same time as others do: at the end of its last call, for what it has
+ * worked since then, up to the call that it is in, need not come before what they do. */
+static void of_first(const struct lc_clk_thread *first, struct clocks *c) {
+    const struct lc_logical *l = &first->l;
+    bool at_end = lc_core.multiple, marked = first->marked == l->interval;
+    c->useful = __atomic_load_n(&l->useful, __ATOMIC_RELAXED);
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++) {
+        c->whatif[s] = __atomic_load_n(&l->vec.whatif[s], __ATOMIC_RELAXED);
+        if (at_end) /* less than that: of a task that has begun since */
+            c->whatif[s] -=
+                lc_min(c->whatif[s], l->own_whatif[s] - (marked ? first->at_end.whatif[s] : 0));
+    }
+    if (at_end)
+        c->useful -= l->own - (marked ? first->at_end.own : 0);
+}
+
 /* A new thread starts with the first thread's clocks, as if that one had made it. They are 0 where
- * that one has had no event in this interval yet. That one may be in an event: each of the words is
- * as it was before or after. With the vector that it published last. With lc_clk.lock. */
+ * that one has had no event in this interval yet. With the vector that it published last. With
+ * lc_clk.lock. */
 static void begin_as_first(struct lc_logical *l) {
     const struct lc_logical *of = lc_clk.threads != NULL ? &lc_clk.threads->l : NULL;
     uint32_t version = 0;
@@ -483,11 +518,13 @@ static void begin_as_first(struct lc_logical *l) {
         return;
     l->origin = lc_min(l->origin, lc_clk.switch_ticks);
     if (__atomic_load_n(&of->interval, __ATOMIC_RELAXED) == l->interval) {
+        struct clocks its;
+        of_first(lc_clk.threads, &its);
         version = __atomic_load_n(&of->version, __ATOMIC_RELAXED);
-        l->useful = __atomic_load_n(&of->useful, __ATOMIC_RELAXED);
+        l->useful = its.useful;
         l->origin = __atomic_load_n(&of->origin, __ATOMIC_RELAXED);
         for (uint32_t s = 0; s < l->vec.n_whatif; s++)
-            l->vec.whatif[s] = __atomic_load_n(&of->vec.whatif[s], __ATOMIC_RELAXED);
+            l->vec.whatif[s] = its.whatif[s];
     }
     take_vector(l, version);
 }
@@ -503,16 +540,15 @@ static void go_on_as_last(struct lc_logical *l, uint64_t now) {
     }
     if (__atomic_load_n(&of->interval, __ATOMIC_RELAXED) != l->interval)
         return;
+    struct clocks its;
+    of_first(lc_clk.threads, &its);
     uint32_t version = __atomic_load_n(&of->version, __ATOMIC_RELAXED);
-    uint64_t useful = __atomic_load_n(&of->useful, __ATOMIC_RELAXED);
     l->origin = lc_min(l->origin, __atomic_load_n(&of->origin, __ATOMIC_RELAXED));
-    for (uint32_t s = 0; s < l->vec.n_whatif; s++) {
-        uint64_t whatif = __atomic_load_n(&of->vec.whatif[s], __ATOMIC_RELAXED);
-        LC_SHOW(l->vec.whatif[s], lc_larger(l->vec.whatif[s], whatif));
-    }
-    if (useful <= l->useful)
+    for (uint32_t s = 0; s < l->vec.n_whatif; s++)
+        LC_SHOW(l->vec.whatif[s], lc_larger(l->vec.whatif[s], its.whatif[s]));
+    if (its.useful <= l->useful)
         return;
-    LC_SHOW(l->useful, useful);
+    LC_SHOW(l->useful, its.useful);
     lc_cpvec_forget(&l->vec);
     take_vector(l, version);
     l->stale = true;

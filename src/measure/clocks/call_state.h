@@ -193,6 +193,9 @@ struct lc_clk_thread {
     /* all members of it were in a collective at met_at, which counts when its wait is booked */
     const struct lc_clk_comm *met_comm;
     uint64_t met_at;
+    /* the first thread, with MPI_THREAD_MULTIPLE: at the end of its last call, of this interval */
+    struct lc_logical_since at_end;
+    uint32_t marked;
     uint32_t n_done; /* work since there was something to do */
     struct lc_logical_done done[LC_DONE];
 };
