@@ -21,9 +21,8 @@ bool lc_posts_make(struct lc_posts *posts, struct lc_area *mine, uint32_t source
     return true;
 }
 
-void lc_posts_forget(struct lc_posts *posts) {
-    for (int i = 0; posts->lines && i < LC_POSTS_LINES; i++)
-        atomic_store_explicit(&posts->lines[i].number, 0, memory_order_release);
+void lc_posts_forget(struct lc_posts *posts, uint32_t line) {
+    atomic_store_explicit(&posts->lines[line].number, 0, memory_order_release);
 }
 
 /* Does message `seq` have this many entries of its stream before it, from `from` on? Where many

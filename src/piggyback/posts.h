@@ -76,8 +76,8 @@ static inline void lc_posts_ready(const struct lc_posts *posts, struct lc_post_l
     atomic_thread_fence(memory_order_release);
 }
 
-/* A receive was cancelled: those posted after it get other messages than foreseen. */
-void lc_posts_forget(struct lc_posts *posts);
+/* What a line says is not true any more: it is not found from now on. */
+void lc_posts_forget(struct lc_posts *posts, uint32_t line);
 
 /* The stamp of the receive that gets message `seq` of `out` (the ring of rank `me` to the owner of
  * `theirs`), of stream (context, tag). False: not there, or not sure (*unsure). */

@@ -394,11 +394,11 @@ enum { MOTIFS = sizeof all_motifs / sizeof *all_motifs };
 static const struct {
     const char *word;
     uint32_t n;
-    void (*run[7])(struct comm *c);
+    void (*run[8])(struct comm *c);
 } all_further[] = {{"wide", 6, {neighbours, fences, exposures, locks, files, session}},
                    {"handles",
-                    7,
-                    {operations, shapes, ways_to_send, persistent, probes, attributes,
+                    8,
+                    {operations, shapes, ways_to_send, persistent, probes, cancels, attributes,
                      two_groups}}},
   *further;
 

@@ -61,6 +61,7 @@ void shapes(struct comm *c);
 void ways_to_send(struct comm *c);
 void persistent(struct comm *c);
 void probes(struct comm *c);
+void cancels(struct comm *c);
 void attributes(struct comm *c);
 void two_groups(struct comm *c);
 

@@ -206,8 +206,88 @@ void persistent(struct comm *c) {
         PLAIN(MPI_Request_free, &requests[k]);
 }
 
-/* Looks for a message before it receives it. No receive is cancelled: after that senders may not
- * hear when theirs was posted (docs/clocks.md). */
+/* A receive that gets no message, of any source or the one before. */
+static void never(const struct comm *c, int tag, bool any, MPI_Request *request) {
+    FRAME;
+    static int nothing[2];
+    starts();
+    MPI_Irecv(nothing, 2, MPI_INT, any ? MPI_ANY_SOURCE : previous(c), tag, c->comm, request);
+    note("P %d\n", request_ids++);
+    ends("MPI_Irecv");
+}
+
+static void cancel(MPI_Request *request, bool frees) {
+    FRAME;
+    MPI_Status status;
+    int flag;
+    PLAIN(MPI_Cancel, request);
+    if (frees) {
+        PLAIN(MPI_Request_free, request);
+        return;
+    }
+    PLAIN(MPI_Wait, request, &status);
+    PLAIN(MPI_Test_cancelled, &status, &flag);
+    right(flag != 0);
+}
+
+/* Receives are cancelled while others, before them and after them, get their messages: of a tag
+ * that nobody sends, or of the same one before anybody does. */
+void cancels(struct comm *c) {
+    FRAME;
+    static int out_of[2 * BLOCKS], in[2 * BLOCKS];
+    int way = (int)draw(&common, 5), ints = draw(&common, 2) == 0 ? 2 : 2 * BLOCKS, id;
+    bool any = draw(&common, 2) == 0, frees = draw(&common, 2) == 0;
+    bool synchronous = draw(&common, 2) == 0;
+    MPI_Request cancelled, received = MPI_REQUEST_NULL, sent;
+    if (c->n < 2)
+        return;
+    never(c, way < 2 ? TAG : TAG + 1, any && way > 1, &cancelled);
+    work();
+    id = way < 3 ? receive_later(c, in, 2 * BLOCKS, &received) : -1;
+    if (way == 0) {
+        cancel(&cancelled, frees);
+    } else if (way == 1) {
+        PLAIN(MPI_Cancel, &cancelled);
+    }
+    if (way < 2) {
+        starts();
+        MPI_Barrier(c->comm);
+        meets("Barrier", c->world[0], c, "MPI_Barrier");
+    }
+    work();
+    signed_by_me(out_of);
+    starts();
+    if (synchronous)
+        MPI_Issend(out_of, ints, MPI_INT, next(c), TAG, c->comm, &sent);
+    else
+        MPI_Isend(out_of, ints, MPI_INT, next(c), TAG, c->comm, &sent);
+    note("S %d %d %s %d %d\n", out_of[1], c->world[next(c)], synchronous ? "Ssend" : "Send",
+         4 * ints, request_ids);
+    ends(synchronous ? "MPI_Issend" : "MPI_Isend");
+    int send = request_ids++;
+    work();
+    if (way == 2 || way == 3)
+        cancel(&cancelled, frees);
+    starts();
+    if (id < 0)
+        MPI_Recv(in, 2 * BLOCKS, MPI_INT, previous(c), TAG, c->comm, MPI_STATUS_IGNORE);
+    else
+        MPI_Wait(&received, MPI_STATUS_IGNORE);
+    if (id < 0)
+        note("P -1\n");
+    note("R %d %d %d\n", id, in[0], in[1]);
+    ends(id < 0 ? "MPI_Recv" : "MPI_Wait");
+    if (way == 4)
+        cancel(&cancelled, frees);
+    else if (way == 1)
+        PLAIN(MPI_Wait, &cancelled, MPI_STATUS_IGNORE);
+    starts();
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    note("D %d\n", send);
+    ends("MPI_Wait");
+}
+
+/* Looks for a message before it receives it. */
 void probes(struct comm *c) {
     FRAME;
     int way = (int)draw(&common, 3), in[2], out_of[2], found = 0, id = request_ids++;

@@ -104,6 +104,8 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(129, ((130, 9),), 3, ("--nodes", "2", "--node-latency", "0"), "wide"),  # a synchronous send ended with the post of its receive: no wait
          Case(130, ((130, 10), (130, 11)), 3, ("--nodes", "2", "--node-latency", "0", "--drift", "20000")),  # a constructor ended with the last one's coming
          Case(10250, ((10259, 9), (10259, 10)), 4, ("--nodes", "4", "--node-latency", "0"), traced=True),  # the truth's: a send within the error of a post
+         Case(20039, ((20041, 6),), 2, kind="handles"),  # a sender did not hear of a late receiver that had cancelled another receive
+         Case(20000, ((20001, 8),), 2, kind="handles"),  # a cancelled receive that was freed kept its place in the stream
          Case(10550, ((10559, 11),), 3, kind="threads"), Case(10858, ((10858, 8),), 3, kind="threads"),  # threads began with work of a call in progress
          Case(83, ((83, 8), (83, 9), (83, 10)), 3, FREE), Case(53, ((53, 10),), 3, FREE)]  # both are in MPI_Sendrecv after the wait is over
 

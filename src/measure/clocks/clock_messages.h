@@ -146,8 +146,8 @@ static inline void lc_clk_withdraw_recv(struct lc_clk_recv *r) {
  * the ticks that the call waited for it. */
 uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_deferred *deferred);
 
-/* A receive was cancelled or failed: those posted after it get other messages than their lines
- * say. */
+/* A receive was cancelled or failed: those of its stream that were posted after it get other
+ * messages than their lines say. */
 void lc_clk_drop_recv(struct lc_clk_recv *r);
 
 /* An entry of no bytes, with lc_clk.lock held. */

@@ -69,6 +69,8 @@ void lc_clocks_recv_done(struct lc_call *call, struct lc_msg *msg);
 /* The operations of n requests are complete; NULLs among them are skipped. */
 void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *requests,
                          const MPI_Status *statuses);
+/* MPI_Cancel of a receive has had success: it gets no message, and is complete. */
+void lc_clocks_recv_cancelled(struct lc_call *call, struct lc_request *request);
 /* MPI_Request_free of an active request. */
 void lc_clocks_request_free(struct lc_call *call, struct lc_request *request);
 /* MPI_Mprobe has found a message. */

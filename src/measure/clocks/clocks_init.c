@@ -35,7 +35,7 @@ static int status_of(void *user, const struct lc_recv *recv, int32_t *source, in
         (request->persistent && lc_requests.asking_ends_persistent) ||
         lc_real.Request_get_status(request->handle, &flag, &status) != MPI_SUCCESS || !flag)
         return 0;
-    *source = lc_clk_world(request->comm, status.MPI_SOURCE);
+    *source = lc_status_cancelled(&status) ? -1 : lc_clk_world(request->comm, status.MPI_SOURCE);
     *tag = status.MPI_TAG;
     return 1;
 }

@@ -206,14 +206,20 @@ void lc_clocks_truncated(struct lc_call *call, struct lc_request *request,
     }
 }
 
+void lc_clocks_recv_cancelled(struct lc_call *call, struct lc_request *request) {
+    struct lc_clk_recv *r = request->clocks.received.recv;
+    (void)call;
+    request->clocks.received.recv = NULL;
+    if (r != NULL)
+        lc_clk_drop_recv(r);
+}
+
 void lc_clocks_request_failed(struct lc_call *call, struct lc_request *request) {
     struct lc_clk_thread *k = call->thread->clocks;
     if (request->clocks.words[0] == 0 || request->kind == LC_REQUEST_SEND)
         return;
     if (request->kind == LC_REQUEST_RECV) {
-        struct lc_clk_recv *r = request->clocks.received.recv;
-        request->clocks.received.recv = NULL;
-        lc_clk_drop_recv(r);
+        lc_clocks_recv_cancelled(call, request);
     } else if (k != NULL) {
         lc_clk_coll_completed(call, k, request);
     }

@@ -48,13 +48,24 @@ static inline struct lc_clk_recv *take_recv(void) {
     return r;
 }
 
-/* The line of a receive that is still open is about to be overwritten: its sender is notified when
- * its message has arrived. */
-static void keep_post(const struct lc_posts *posts, uint32_t source, uint32_t line) {
+/* The receive that has this line, NULL: none; it may have got its message. */
+static struct lc_clk_recv *owner_of(const struct lc_posts *posts, uint32_t source, uint32_t line) {
     struct lc_clk_recv *r = posts->owners != NULL ? posts->owners[line] : NULL;
-    uint32_t age = r != NULL ? posts->count - r->post_number : LC_POSTS_LINES;
-    if (age >= LC_POSTS_LINES || (r->post_number - 1) % LC_POSTS_LINES != line || !r->recv.open ||
-        r->recv.source != (int32_t)source || r->reply_later)
+    bool is = r != NULL && posts->count - r->post_number < LC_POSTS_LINES &&
+              (r->post_number - 1) % LC_POSTS_LINES == line && r->recv.source == (int32_t)source;
+    return is ? r : NULL;
+}
+
+/* Has it not got its message, as far as the clocks are? */
+static bool is_awaited(const struct lc_clk_recv *r) {
+    return r->recv.open || r->claimed != NULL;
+}
+
+/* The line of a receive that is still open is about to go: its sender is notified when its message
+ * has arrived. */
+static void keep_post(const struct lc_posts *posts, uint32_t source, uint32_t line) {
+    struct lc_clk_recv *r = owner_of(posts, source, line);
+    if (r == NULL || !is_awaited(r) || r->reply_later)
         return;
     r->recv.post = posts->lines[line].stamp;
     r->reply_later = true;
@@ -320,21 +331,39 @@ void lc_clocks_recv_started(struct lc_call *call, struct lc_msg *msg) {
     lc_clk_unlock();
 }
 
-static void forget_posts(int32_t source) {
+/* The message that this receive was to get goes to the next one of its stream: what their lines say
+ * is not true. Lines of receives that have got their messages are. */
+static void forget_posts(const struct lc_clk_recv *gone) {
+    uint32_t source = (uint32_t)gone->recv.source;
+    if (gone->recv.source < 0 || gone->recv.tag == LC_ANY || gone->is_matched)
+        return; /* it has none */
     lc_clk_lock();
-    for (uint32_t i = 0; i < lc_clk.size; i++)
-        if (source == LC_ANY || source == (int32_t)i) {
-            struct lc_posts *posts = &lc_clk.match.sources[i].posts;
-            for (uint32_t line = 0; line < LC_POSTS_LINES && posts->lines != NULL; line++)
-                keep_post(posts, i, line);
-            lc_posts_forget(posts);
-        }
+    struct lc_posts *posts = &lc_clk.match.sources[source].posts;
+    for (uint32_t line = 0; posts->lines != NULL && line < LC_POSTS_LINES; line++) {
+        const struct lc_clk_recv *r = owner_of(posts, source, line);
+        bool of_stream = r != NULL && r->recv.context == gone->recv.context &&
+                         r->recv.tag == gone->recv.tag && r->recv.order >= gone->recv.order;
+        if (posts->owners != NULL && !(r == gone || (of_stream && is_awaited(r))))
+            continue;
+        keep_post(posts, source, line);
+        lc_posts_forget(posts, line);
+    }
+    lc_clk_unlock();
+}
+
+/* The same of a blocking receive of this source that began then, the newest one. */
+static void forget_newest(uint32_t source, uint64_t begin) {
+    lc_clk_lock();
+    struct lc_posts *posts = &lc_clk.match.sources[source].posts;
+    uint32_t line = (posts->count - 1) % LC_POSTS_LINES;
+    if (posts->lines != NULL && posts->lines[line].stamp.enter == begin)
+        lc_posts_forget(posts, line);
     lc_clk_unlock();
 }
 
 void lc_clk_drop_recv(struct lc_clk_recv *r) {
     lc_clk_close_recv(r);
-    forget_posts(r->recv.source);
+    forget_posts(r);
     lc_clk_release_recv(r);
 }
 
@@ -345,9 +374,8 @@ void lc_clocks_recv_failed(struct lc_call *call, struct lc_msg *msg) {
     lc_op_clocks_clear(&msg->clocks);
     if (r != NULL)
         lc_clk_drop_recv(r);
-    else if (call->thread->clocks != NULL && lc_clk_comm_of(msg->comm) != NULL &&
-             (source >= 0 || source == LC_ANY))
-        forget_posts(source);
+    else if (call->thread->clocks != NULL && lc_clk_comm_of(msg->comm) != NULL && source >= 0)
+        forget_newest((uint32_t)source, call->begin);
 }
 
 uint64_t lc_clk_received(struct lc_clk_thread *k, const struct lc_deferred *deferred) {

@@ -74,6 +74,8 @@ LC_HOOK(completed,
 /* A test that found these active requests (those not NULL) incomplete. */
 LC_TRACE_HOOK(tested, (struct lc_call * call, int n, struct lc_request *const *requests),
               (call, n, requests))
+/* MPI_Cancel of a receive, where MPI says at its end that it is cancelled. */
+LC_CLOCKS_HOOK(recv_cancelled, (struct lc_call * call, struct lc_request *request), (call, request))
 LC_CLOCKS_HOOK(request_free, (struct lc_call * call, struct lc_request *request), (call, request))
 LC_CLOCKS_HOOK(mprobed, (struct lc_call * call, struct lc_matched *matched), (call, matched))
 /* MPI_Mrecv, before: msg->peer.. are known; blocking ones are completed by recv_done, MPI_Imrecv by

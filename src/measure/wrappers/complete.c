@@ -231,3 +231,17 @@ void lc_cancel_begin(const MPI_Request *request) {
     if (r != NULL && r->active)
         r->cancelled = true;
 }
+
+void lc_cancel_end(struct lc_call *call, int result, const MPI_Request *request) {
+    struct lc_request *r = lc_request_of_handle(request);
+    MPI_Status status;
+    int done = 0;
+    if (result != MPI_SUCCESS || r == NULL || !r->active || r->kind != LC_REQUEST_RECV ||
+        (r->persistent && lc_requests.asking_ends_persistent))
+        return;
+    memset(&status, 0, sizeof status);
+    bool known = lc_real.Request_get_status(r->handle, &done, &status) == MPI_SUCCESS && done;
+    lc_stamp_end(call); /* asking is part of the call */
+    if (known && lc_status_cancelled(&status))
+        lc_hook_recv_cancelled(call, r);
+}

@@ -183,5 +183,8 @@ void lc_array_some(struct lc_call *call, struct lc_array *array, int result, con
 void lc_request_free_begin(struct lc_call *call, const MPI_Request *request);
 /* Before MPI_Cancel. request NULL: MPI will refuse. */
 void lc_cancel_begin(const MPI_Request *request);
+/* After it. A receive that was cancelled holds no place in its stream any more, whenever the
+ * program completes its request, or frees it. */
+void lc_cancel_end(struct lc_call *call, int result, const MPI_Request *request);
 
 #endif

@@ -239,7 +239,7 @@ def t_request_free(c):
 
 def t_cancel(c):
     c.has("request")
-    return "    lc_cancel_begin(request);\n", ""
+    return "    lc_cancel_begin(request);\n", "    lc_cancel_end(&call, result, request);\n"
 
 
 def t_mprobe(c):

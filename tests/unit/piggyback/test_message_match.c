@@ -192,6 +192,11 @@ static void post_one(struct lc_matcher *match, uint64_t *order, int wild) {
     }
 }
 
+static void forget(struct lc_posts *posts) {
+    for (uint32_t line = 0; posts->lines && line < LC_POSTS_LINES; line++)
+        lc_posts_forget(posts, line);
+}
+
 static uint64_t complete_one(struct lc_matcher *match) {
     struct receive *r = &receives[rand() % OPEN];
     if (!r->used)
@@ -201,9 +206,7 @@ static uint64_t complete_one(struct lc_matcher *match) {
             lc_match_close(match, &r->recv);
             r->used = false;
             if (r->recv.source != LC_ANY)
-                lc_posts_forget(&match->sources[r->recv.source].posts);
-            for (uint32_t s = 0; s < SOURCES && r->recv.source == LC_ANY; s++)
-                lc_posts_forget(&match->sources[s].posts);
+                forget(&match->sources[r->recv.source].posts);
         }
         return 0;
     }
