@@ -16,7 +16,7 @@ struct lc_def_group {
     OTF2_Paradigm paradigm;
     uint32_t n_members;
     const uint64_t *members;   /* as in the archive */
-    const uint32_t *processes; /* the same as processes of the trace; LC_NONE: unknown */
+    const uint32_t *processes; /* as processes of the trace; LC_NONE: unknown */
 };
 
 struct lc_def_context {      /* a calling context */

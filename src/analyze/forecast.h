@@ -14,7 +14,7 @@ enum lc_err lc_forecast_check(const struct lc_trace *trace, const char *archive)
 /* Bytes that root causes and gains need on this rank beside the events and wait states, about.
  * Collective. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_forecast_root_causes(const struct lc_trace *trace, uint64_t *bytes);
-/* The same question for these. Collective. Errors: those of lc_forecast_check. */
+/* Do root causes and gains fit into memory, too? Collective. Errors: those of lc_forecast_check. */
 enum lc_err lc_forecast_check_root_causes(const struct lc_trace *trace);
 
 /* Size of a location's file in bytes; -1: there is none (archives may keep several locations in one

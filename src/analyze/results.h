@@ -22,7 +22,7 @@ enum lc_err lc_results_metric(struct lc_results *results, const char *name, uint
  * metric takes either ints or reals, never both. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_results_add_int(struct lc_results *results, uint32_t handle, uint32_t cnode,
                                uint32_t location, int64_t value);
-/* The same with a fraction of a tick; real metrics only. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
+/* Adds ticks with a fraction to a real metric. Errors: LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_results_add_ticks_real(struct lc_results *results, uint32_t handle, uint32_t cnode,
                                       uint32_t location, double ticks);
 

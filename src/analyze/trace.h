@@ -140,7 +140,7 @@ struct lc_trace {
     /* MPI_Init, MPI_Finalize over all processes (INT64_MIN: not every process has the call) */
     int64_t init_enter_max, init_leave_min, finalize_enter_max;
     uint32_t init_last, finalize_last; /* location that enters last (lowest of equals) */
-    struct {                           /* the same over those processes that have the call */
+    struct {                           /* over those processes that have the call: */
         int64_t init_enter_max, init_leave_min, finalize_enter_max;
         uint32_t init_last, finalize_last;
         uint32_t finalize_last_cnode; /* MPI_Finalize of that one */

@@ -48,12 +48,12 @@ void lc_transport_bcast(const struct lc_transport *comm, void *data, size_t byte
 enum lc_err lc_transport_exchange(const struct lc_transport *comm, const void *records,
                                   const uint32_t *dest, size_t count, size_t record_bytes,
                                   void **in, size_t *n_in);
-/* The same; in_counts (size entries, may be NULL) tells how many came from each rank. Errors:
- * those of lc_transport_exchange. */
+/* As lc_transport_exchange; in_counts (size entries, may be NULL) tells how many came from each
+ * rank. Errors: those of lc_transport_exchange. */
 enum lc_err lc_transport_exchange_from(const struct lc_transport *comm, const void *records,
                                        const uint32_t *dest, size_t count, size_t record_bytes,
                                        void **in, size_t *n_in, uint64_t *in_counts);
-/* The same where records already lie grouped by destination: counts[rank] records for each;
+/* Sends records that already lie grouped by destination: counts[rank] records for each;
  * in_counts (size entries, may be NULL) tells how many came from each. Errors: those of
  * lc_transport_exchange. */
 enum lc_err lc_transport_exchange_grouped(const struct lc_transport *comm, const void *records,

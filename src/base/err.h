@@ -29,7 +29,8 @@ enum lc_err {
  * lc_fail(...)` works. Errors: none of its own. */
 enum lc_err lc_fail(enum lc_err err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same, with ": " and the text of errno after it. Errors: none of its own. */
+/* Stores the line with ": " and the text of errno after it, and returns err. Errors: none of its
+ * own. */
 enum lc_err lc_fail_errno(enum lc_err err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -24,8 +24,9 @@ struct lc_idmap {
 /* Sets the value of a key (value != LC_NONE); replaces. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_idmap_put(struct lc_idmap *map, uint64_t key, uint32_t value);
 uint32_t lc_idmap_get(const struct lc_idmap *map, uint64_t key); /* LC_NONE if absent */
-uint32_t lc_idmap_take(struct lc_idmap *map, uint64_t key);      /* the same, and removes it */
-void lc_idmap_clear(struct lc_idmap *map);                       /* keeps the memory */
+/* The value of the key, which is removed; LC_NONE if absent. */
+uint32_t lc_idmap_take(struct lc_idmap *map, uint64_t key);
+void lc_idmap_clear(struct lc_idmap *map); /* keeps the memory */
 /* Frees the table, not the struct; empty afterwards. */
 void lc_idmap_free(struct lc_idmap *map);
 

@@ -12,8 +12,8 @@
  * zeroed. On failure (LC_ERR_NOMEM) the array is as before. Freed with free(). */
 enum lc_err lc_grow(void *array, size_t *capacity, size_t need, size_t elem_bytes);
 
-/* The same, but new room is left as it is: for large arrays of which each element is written as a
- * whole. Errors: LC_ERR_NOMEM. */
+/* Makes *array hold at least `need` elements, as lc_grow does; new room is left as it is: for large
+ * arrays of which each element is written as a whole. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_reserve(void *array, size_t *capacity, size_t need, size_t elem_bytes);
 
 /* Gives back what is not needed: the capacity becomes `count`, where the memory can be had. */

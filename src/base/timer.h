@@ -69,7 +69,7 @@ static inline uint64_t lc_patience_ticks(void) {
     return lc_ticks_of(CLOCK_MONOTONIC);
 }
 
-/* The same for an instant that has just been read by lc_ticks: no second read of the counter. */
+/* lc_patience_ticks of an instant that lc_ticks has just read: the counter is not read again. */
 static inline uint64_t lc_patience_at(uint64_t ticks) {
     return lc_timer.tsc ? ticks : lc_patience_ticks();
 }

@@ -32,11 +32,12 @@ size_t lc_utf8_count(const char *text);
  * characters. */
 void lc_put_cut(struct lc_strbuf *out, const char *printable, size_t width);
 
-/* The same with the characters from `at` on kept, too, where the cut would hide them:
- * "begin..at that place..end". */
+/* Appends text as lc_put_cut does, and keeps the characters from `at` on where the cut would hide
+ * them: "begin..at that place..end". */
 void lc_put_cut_around(struct lc_strbuf *out, const char *printable, size_t width, size_t at);
 
-/* The same with its beginning cut off: "...end". For call paths. */
+/* Appends printable text with its beginning cut off ("...end") where it has more than `width`
+ * characters. For call paths. */
 void lc_put_tail(struct lc_strbuf *out, const char *printable, size_t width);
 
 #endif

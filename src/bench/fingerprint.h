@@ -24,7 +24,7 @@ extern const int lc_fingerprint_percent[LC_FINGERPRINT_QUANTILES]; /* 1 5 25 50 
 struct lc_histogram {
     double low_ns, high_ns; /* of all bins, which have one width */
     size_t counts[LC_FINGERPRINT_BINS];
-    size_t of[LC_FINGERPRINT_BINS][LC_CATEGORIES]; /* the same by category */
+    size_t of[LC_FINGERPRINT_BINS][LC_CATEGORIES]; /* counts by category */
 };
 
 struct lc_fingerprint {

@@ -34,11 +34,11 @@ void lc_svg_line(struct lc_strbuf *out, double x1, double y1, double x2, double 
 
 /* Where a value stands; what is beyond an axis stands at its end. */
 double lc_svg_x(const struct lc_svg_frame *p, double x);
-/* The same of the upright axis. */
+/* Where a value stands on the upright axis; what is beyond it stands at its end. */
 double lc_svg_y(const struct lc_svg_frame *p, double y);
 /* Marks and the lines of a grid; `times`: the values are ns. */
 void lc_svg_x_axis(struct lc_strbuf *out, const struct lc_svg_frame *p, bool times);
-/* The same of the upright axis. */
+/* Marks and the lines of a grid of the upright axis; `times`: the values are ns. */
 void lc_svg_y_axis(struct lc_strbuf *out, const struct lc_svg_frame *p, bool times);
 /* The title of a plot, and a box around it. */
 void lc_svg_draw_frame(struct lc_strbuf *out, const struct lc_svg_frame *p, const char *title);

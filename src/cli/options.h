@@ -24,7 +24,7 @@ _Noreturn void lc_cli_usage(const char *format, ...) __attribute__((format(print
 /* For parsers of options: takes an operand where there may be one; `one` says what it is. */
 void lc_cli_operand(const char **operand, const char *arg, const char *command, const char *one);
 
-/* The same where there may be several; the caller frees the array. ENOMEM. */
+/* Operands of a command that takes several; the caller frees the array. ENOMEM. */
 struct lc_operands {
     char **items;
     size_t n, cap;

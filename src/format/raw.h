@@ -223,7 +223,7 @@ enum lc_err lc_raw_add_location(struct lc_raw *raw, const struct lc_raw_location
                                 uint32_t *id);
 /* Adds one; what it refers to is not checked (lc_raw_check). Errors: LC_ERR_NOMEM. */
 enum lc_err lc_raw_add_row(struct lc_raw *raw, const struct lc_raw_row *row);
-/* The same of a value. Errors: LC_ERR_NOMEM. */
+/* Adds a value; what it refers to is not checked (lc_raw_check). Errors: LC_ERR_NOMEM. */
 enum lc_err lc_raw_add_value(struct lc_raw *raw, const struct lc_raw_value *value);
 
 /* Adds modules, names and nodes of `other` to `raw`; map[i] is the node of `raw` for node i of

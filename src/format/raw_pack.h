@@ -18,8 +18,8 @@ enum lc_err lc_raw_unpack(struct lc_raw **raw, const void *bytes, size_t n_bytes
  * LC_ERR_IO: cannot be opened or mapped; LC_ERR_FORMAT: damaged; LC_ERR_NOMEM, LC_ERR_RANGE. */
 enum lc_err lc_raw_read_file(struct lc_raw **raw, const char *path);
 
-/* The same without taking the rows into memory: they stay in the mapped file. Parts are numbered 0
- * .. n_parts - 1 (the blocks of the file); rows and values of a part are checked against the
+/* A packed file whose rows stay in the mapping: they are not taken into memory. Parts are numbered
+ * 0 .. n_parts - 1 (the blocks of the file); rows and values of a part are checked against the
  * definitions when the file is opened. */
 struct lc_raw_file;
 /* lc_raw_file_close closes it. Errors: LC_ERR_IO, LC_ERR_FORMAT, LC_ERR_NOMEM, LC_ERR_RANGE. */

@@ -57,9 +57,10 @@ struct lc_launch_source {
 
 /* Which launcher started this process, as which rank of which job; no launcher: rank 0 of 1. */
 void lc_launch_detect(struct lc_launch *launch);
-/* The same from captured facts instead of this process's environment. */
+/* Which launcher, rank and job captured facts tell of, whatever this process's environment is. */
 void lc_launch_detect_from(struct lc_launch *launch, const struct lc_launch_source *source);
-/* The same without `job`: nothing but the environment is read. */
+/* Which launcher started this process, as which rank, from the environment alone: `job` is not
+ * set. */
 void lc_launch_detect_place(struct lc_launch *launch);
 
 /* True in an allocation of a batch system, also outside its steps: nodes and slots are given. */

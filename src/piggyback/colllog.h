@@ -77,7 +77,8 @@ static inline uint64_t lc_colllog_begin(struct lc_colllog *log) {
     return log->next++;
 }
 
-/* The same where the log is full as far as is known: looks again, else in the spill. */
+/* The place of the entry of operation `op` where the log is full as far as is known: looks again,
+ * else in the spill. NULL: skipped. */
 struct lc_log_entry *lc_colllog_place_slow(struct lc_colllog *log, uint64_t op);
 /* The place of the entry of operation `op`, before the MPI call: the caller writes the stamp there,
  * then lc_colllog_ready. NULL: skipped. */

@@ -157,7 +157,7 @@ static inline void lc_cpvec_continue(struct lc_cpvec *vec, const struct lc_area 
     vec->recent[0].key = lc_choose(mask, key, vec->recent[0].key);
     vec->recent[0].ticks = lc_choose(mask, ticks, vec->recent[0].ticks);
 }
-/* The same from n items (other ranks of other nodes). */
+/* Takes the n items that a rank of another node sent. */
 void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, uint32_t n,
                           uint64_t useful);
 /* The what-if clocks of the thread itself when it published a version; false: not there any more.

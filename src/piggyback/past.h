@@ -61,14 +61,15 @@ struct lc_past {
 size_t lc_past_size(uint32_t cap_waits, uint32_t cap_work);
 void lc_past_init(struct lc_past *past, uint32_t cap_waits, uint32_t cap_work); /* see above */
 
-/* Adds a copy; in the order of their ends. */
+/* Adds a copy of a wait; in the order of their ends. */
 void lc_past_add_wait(struct lc_past *past, const struct lc_past_wait *wait);
-void lc_past_add_work(struct lc_past *past, const struct lc_past_work *work); /* the same */
+/* Adds a copy of a piece of work; in the order of their ends. */
+void lc_past_add_work(struct lc_past *past, const struct lc_past_work *work);
 
-/* A copy of the i-th; false: it is not there (any more). */
+/* A copy of the i-th wait; false: it is not there (any more). */
 bool lc_past_wait_get(const struct lc_past *past, uint64_t i, struct lc_past_wait *wait);
-bool lc_past_work_get(const struct lc_past *past, uint64_t i,
-                      struct lc_past_work *work); /* the same */
+/* A copy of the i-th piece of work; false: it is not there (any more). */
+bool lc_past_work_get(const struct lc_past *past, uint64_t i, struct lc_past_work *work);
 
 struct lc_origin {
     uint64_t key; /* rank << 32 | node */

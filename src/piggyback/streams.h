@@ -9,7 +9,7 @@ enum { LC_MATCH_BUCKETS = 16 }; /* of a hash table when it is made */
 
 /* The stream; NULL: nothing of it is stashed, open or pending. */
 struct lc_stream *lc_stream_find(struct lc_source *s, uint32_t context, int32_t tag);
-/* The same, made if it is not there; NULL: no memory. */
+/* The stream, made if it is not there; NULL: no memory. */
 struct lc_stream *lc_stream_make(struct lc_matcher *match, struct lc_source *s, uint32_t context,
                                  int32_t tag);
 /* Forgets a stream of which nothing is stashed, open or pending any more. */

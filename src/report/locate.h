@@ -11,8 +11,8 @@
  * *file. LC_ERR_NOT_FOUND if there is none. */
 enum lc_err lc_locate(const char *operand, bool analysis, char **file);
 
-/* The same, opened; lc_view_close closes it. *view is NULL after a failure. Errors: those of
- * lc_locate and lc_view_open. */
+/* Opens the file that lc_locate finds; lc_view_close closes it. *view is NULL after a failure.
+ * Errors: those of lc_locate and lc_view_open. */
 enum lc_err lc_locate_view(const char *operand, bool analysis, struct lc_view **view);
 
 /* "DIR/analysis.cubex" of "DIR/profile.cubex" if it is there, else NULL; the caller frees it. */

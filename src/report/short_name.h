@@ -11,8 +11,8 @@
  * characters are "..". What cannot be a function of C++ comes out unchanged. */
 void lc_put_short_name(struct lc_strbuf *out, const char *name);
 
-/* The same with the parameters, template arguments short in them, too: "f(Foam::tmp<..>
- * const&)". */
+/* Appends the name with its parameters, but no return type; long template arguments are ".." in
+ * both: "f(Foam::tmp<..> const&)". */
 void lc_put_short_signature(struct lc_strbuf *out, const char *name);
 
 /* Is it an address in a module ("libm.so.6+0x12ab"): a function without a name? */

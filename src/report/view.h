@@ -49,8 +49,8 @@ enum lc_err lc_view_fold(struct lc_view *view, bool fold);
  * metric is one. Errors: those of lc_cubex_row. */
 enum lc_err lc_view_row(struct lc_view *view, uint32_t metric, uint32_t path, double *values);
 
-/* The same without children, also of an INCLUSIVE metric. Errors: those of lc_cubex_row, and
- * LC_ERR_NOMEM. */
+/* One value per location of the path without its children, also of an INCLUSIVE metric. Errors:
+ * those of lc_cubex_row, and LC_ERR_NOMEM. */
 enum lc_err lc_view_exclusive_row(struct lc_view *view, uint32_t metric, uint32_t path,
                                   double *values);
 
@@ -58,7 +58,8 @@ enum lc_err lc_view_exclusive_row(struct lc_view *view, uint32_t metric, uint32_
  * Errors: those of lc_cubex_row. */
 enum lc_err lc_view_total(struct lc_view *view, uint32_t metric, double *total);
 
-/* The same for each location: n_locations values. Errors: those of lc_cubex_row. */
+/* What lc_view_total gives, for each location by itself: n_locations values. Errors: those of
+ * lc_cubex_row. */
 enum lc_err lc_view_location_sums(struct lc_view *view, uint32_t metric, double *sums);
 /* For somebody who has them all at hand: n_locations zeros, to be filled, which are then what
  * lc_view_location_sums gives. LC_ERR_NOMEM. */
@@ -66,15 +67,15 @@ enum lc_err lc_view_keep_location_sums(struct lc_view *view, uint32_t metric, do
 
 /* Joins b into a as the metric's values are joined: sum, minimum of what is not 0, or maximum. */
 double lc_view_join(const struct lc_metric *metric, double a, double b);
-/* The same for each of n locations of two rows. */
+/* Joins each of n values of a row into that of `into`. */
 void lc_view_join_rows(const struct lc_metric *metric, double *into, const double *row, size_t n);
-/* The same for a value and all n of a row. */
+/* `sum` and all n values of a row, joined. */
 double lc_view_join_all(const struct lc_metric *metric, double sum, const double *row, size_t n);
 
 /* "main/f/MPI_Recv"; the caller frees it; NULL without memory. */
 char *lc_view_path(const struct lc_view *view, uint32_t path);
 
-/* The same of short names (short_name.h), printable; the caller frees it; NULL without memory. */
+/* The path in short names (short_name.h), printable; the caller frees it; NULL without memory. */
 char *lc_view_short_path(const struct lc_view *view, uint32_t path);
 
 /* The path of this name, LC_NONE if there is none; what is folded is found by either name. */

@@ -97,9 +97,10 @@ void lc_run_write_start(const struct lc_run *run); /* .run.json: what is known b
 void lc_run_follow(struct lc_run *run); /* where the program goes, if MPI sees it alone */
 /* dies by the program's signal or returns its status */
 int lc_run_exit_like(const struct lc_run *run);
-void lc_run_finish(struct lc_run *run);        /* the result, after the end */
-void lc_run_finish_killed(struct lc_run *run); /* the same, if this is the guard: at its death */
-void lc_run_mark_saved(struct lc_run *run);    /* tells the parents of the node */
+void lc_run_finish(struct lc_run *run); /* the result, after the end */
+/* The result, by the guard of a parent that was killed. */
+void lc_run_finish_killed(struct lc_run *run);
+void lc_run_mark_saved(struct lc_run *run); /* tells the parents of the node */
 /* True while other programs of this node that have not ended are sure to die of the signal by which
  * this one died, having been passed on to it, or may be yet to be sent it. */
 bool lc_run_more_will_die(const struct lc_run *run);

@@ -107,7 +107,7 @@ void lc_trace_filtered_free(struct lc_filtered *filtered);
 
 /* What OTF2 calls a function of MPI by its name: barrier, point-to-point, .. */
 OTF2_RegionRole lc_trace_role(const char *mpi_function);
-/* The same of a construct of OpenMP ("critical @solve.c:12", or a function of its locks). */
+/* What OTF2 calls a construct of OpenMP ("critical @solve.c:12", or a function of its locks). */
 OTF2_RegionRole lc_trace_omp_role(const char *construct);
 
 #endif

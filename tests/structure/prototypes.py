@@ -1,6 +1,6 @@
 """Every prototype in a header of src is described by a comment of its own: directly above it, or in its own lines. A comment above a group of
-prototypes describes the first one only. That of a function that returns enum lc_err says its errors: LC_ERR_ names, "Errors: those of lc_.." with a
-function that is declared somewhere, too, or "Errors: none". LC_ERR_NOMEM is no exception: each comment names it.
+prototypes describes the first one only. It stands alone: it does not begin with "The same". That of a function that returns enum lc_err says its
+errors: LC_ERR_ names, "Errors: those of lc_.." with a function that is declared somewhere, too, or "Errors: none". LC_ERR_NOMEM is no exception: each comment names it.
 
 prototypes.py SOURCE_DIR"""
 import pathlib
@@ -54,6 +54,8 @@ def main():
     wrong, n_failing = [], 0
     for header, found in declared.items():
         where = header.relative_to(source)
+        wrong += [f"{where}: {name}: its description needs that of another one: {described[:40]}.." for name, _, described in found
+                  if re.match(r"/\* (Entry: )?[Tt]he same\b", described)]
         wrong += [f"{where}: {name} has no description of its own" for name, _, described in found if not described]
         failing = [(name, described) for name, fails, described in found if fails and described]
         n_failing += len(failing)

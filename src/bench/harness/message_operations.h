@@ -7,16 +7,16 @@
 #include "bench/harness/operation_data.h"
 
 int lc_op_pingpong(struct lc_op_data *d);             /* there and back */
-int lc_op_pingpong_nonblocking(struct lc_op_data *d); /* the same by MPI_Isend, MPI_Irecv */
+int lc_op_pingpong_nonblocking(struct lc_op_data *d); /* by MPI_Isend, MPI_Irecv */
 int lc_op_send(struct lc_op_data *d);                 /* MPI_Send here, MPI_Recv there */
 int lc_op_ssend(struct lc_op_data *d);                /* MPI_Ssend here, MPI_Recv there */
 int lc_op_isend(struct lc_op_data *d);          /* MPI_Isend here, MPI_Irecv there, and MPI_Wait */
 int lc_op_sendrecv(struct lc_op_data *d);       /* each rank to the next one */
-int lc_op_waitall(struct lc_op_data *d);        /* the same of nonblocking messages */
+int lc_op_waitall(struct lc_op_data *d);        /* each rank to the next one, nonblocking */
 int lc_op_put(struct lc_op_data *d);            /* and MPI_Win_flush: until the data are there */
-int lc_op_get(struct lc_op_data *d);            /* the same */
-int lc_op_accumulate(struct lc_op_data *d);     /* the same */
-int lc_op_get_accumulate(struct lc_op_data *d); /* the same */
+int lc_op_get(struct lc_op_data *d);            /* and MPI_Win_flush */
+int lc_op_accumulate(struct lc_op_data *d);     /* and MPI_Win_flush */
+int lc_op_get_accumulate(struct lc_op_data *d); /* and MPI_Win_flush */
 int lc_op_fence(struct lc_op_data *d);          /* an empty epoch */
 int lc_op_lock(struct lc_op_data *d);           /* MPI_Win_lock (shared) and MPI_Win_unlock */
 

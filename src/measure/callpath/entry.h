@@ -226,7 +226,7 @@ struct lc_pool *lc_pool_new(size_t capacity_bytes);
  * (previous event, event) of entries. Takes the sum of one slot of an entry, before that is used
  * again. */
 void lc_sites_take(struct lc_thread *t, struct lc_entry *e, int slot);
-/* The same of all slots of all entries. */
+/* Takes the sums of all slots of all entries. */
 void lc_sites_take_all(struct lc_thread *t);
 
 /* The pair that took most of the node's time in all threads, as addresses in its file;
@@ -251,7 +251,7 @@ struct lc_draft {
 
 /* The stack outside of the wrapper with this frame address, by unwinding. */
 void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
-/* The same by libunwind alone; counts the frames that remembered rules find otherwise. */
+/* The stack by libunwind alone; counts the frames that remembered rules find otherwise. */
 void lc_draft_check(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
 /* The function around the return address alone, inside of the open regions; after "..." where
  * other call paths are whole. */

@@ -51,7 +51,7 @@ void lc_clk_backlog_init(void);
  * (at most LC_EVENT_DATA bytes) are copied. */
 void lc_clk_backlog_submit(const struct lc_event_type *type, struct lc_clk_thread *k,
                            const struct lc_call *call, const void *data, size_t bytes);
-/* The same of an event that is in no call, or elsewhere than its call. */
+/* Submits an event that is in no call, or elsewhere than its call. */
 void lc_clk_backlog_submit_at(const struct lc_event_type *type, struct lc_clk_thread *k,
                               const struct lc_event_at *where, const void *data, size_t bytes);
 

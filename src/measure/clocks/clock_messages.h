@@ -127,7 +127,7 @@ static inline void lc_clk_recycle_recv(struct lc_clk_recv *r) {
     lc_clk.spare_recv = r;
 }
 
-/* The same without the lock held. r NULL: nothing. */
+/* Puts the record among the spare ones; takes lc_clk.lock. r NULL: nothing. */
 static inline void lc_clk_release_recv(struct lc_clk_recv *r) {
     if (r == NULL)
         return;
@@ -154,7 +154,8 @@ void lc_clk_drop_recv(struct lc_clk_recv *r);
 void lc_clk_put(struct lc_clk_thread *k, uint32_t to, const struct lc_stamp *stamp,
                 uint32_t context, int32_t tag);
 
-/* The same with the clocks of the call's begin, now or from the backlog; without lc_clk.lock. */
+/* An entry of no bytes with the clocks of the call's begin, now or from the backlog; without
+ * lc_clk.lock. */
 void lc_clk_put_at_begin(struct lc_call *call, struct lc_clk_thread *k, uint32_t to,
                          uint32_t context, int32_t tag);
 
@@ -193,9 +194,9 @@ void lc_clk_send_ended(struct lc_call *call, struct lc_clk_thread *k, const stru
 bool lc_clk_notify_sender(struct lc_clk_thread *k, uint32_t source,
                           const struct lc_ring_entry *entry, const struct lc_call *call);
 
-/* The same when the message has arrived, where the sender was not known before: wildcard receives,
- * entries that were not there yet, sends that had to wait. extra: of an entry that came as
- * record. r NULL: blocking. */
+/* Notifies the sender of a message that has arrived, where it was not known before: wildcard
+ * receives, entries that were not there yet, sends that had to wait. extra: of an entry that came
+ * as record. r NULL: blocking. */
 void lc_clk_reply_after(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
                         const struct lc_ring_entry *entry, const uint64_t *extra, uint32_t n_extra,
                         const struct lc_clk_recv *r);
@@ -213,9 +214,8 @@ void lc_clk_reply_expect(struct lc_clk_thread *k, struct lc_clk_recv *r, uint32_
 void lc_clk_reply_now(struct lc_clk_recv *r, const struct lc_stashed *item);
 /* The receive's turn is over: it replies no more. */
 void lc_clk_reply_forget(struct lc_clk_recv *r);
-/* The same of a blocking receive that has no record, before the edge of its message: it was posted
- * when its call began, with the clocks that the thread still has. True: the sender has
- * its reply. */
+/* A blocking receive without a record has got this message; before its edge: it was posted when its
+ * call began, with the clocks that the thread still has. True: the sender has its reply. */
 bool lc_clk_reply_blocking(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
                            const struct lc_stashed *item);
 /* Sends the pending replies: when the receives of their messages were posted, for senders whose

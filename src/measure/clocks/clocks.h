@@ -81,7 +81,8 @@ struct lc_clk {
     /* since MPI_Init, for good: with MPI_THREAD_MULTIPLE; and where clocks lag behind the program,
      * since threads that never call MPI have regions, and may run events of one that does */
     bool threads_meet;
-    bool clocks_meet; /* the same of a thread's own clocks, which others read when they switch */
+    /* since MPI_Init, for good: other threads read a thread's own clocks when they switch */
+    bool clocks_meet;
     bool backlog;    /* not all ranks share memory: clocks may lag behind the program (backlog.h) */
     bool mixed;      /* but some do */
     bool alone_each; /* of a test: no collectives are reduced together (collectives.h) */
@@ -166,7 +167,7 @@ extern struct lc_clk lc_clk;
 
 /* An event that is no call: the thread has worked in `node` until now (ticks). */
 void lc_clk_worked(struct lc_clk_thread *k, uint64_t now, uint32_t node);
-/* The same: it was in the OpenMP runtime until now. */
+/* An event that is no call: the thread was in the OpenMP runtime until now (ticks). */
 void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now);
 
 /* This thread is the only one, so far: locks cost nothing until there is another one. */

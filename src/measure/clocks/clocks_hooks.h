@@ -106,7 +106,8 @@ void lc_clocks_thread_end(struct lc_call *call);
 void lc_clocks_sync_begin(struct lc_call *call, struct lc_comm *comm);
 /* The operation that lc_clocks_sync_begin announced ends; took_part: MPI did not refuse it. */
 void lc_clocks_sync_end(struct lc_call *call, bool took_part);
-/* The same of a nonblocking one; comm NULL: none. */
+/* A nonblocking operation begins that makes all members of a communicator wait for each other; comm
+ * NULL: none. */
 void lc_clocks_isync_begin(struct lc_call *call, struct lc_coll *coll, struct lc_comm *comm);
 /* It has started; request NULL: its handle is shared, it is complete. */
 void lc_clocks_isync_end(struct lc_call *call, struct lc_coll *coll, struct lc_request *request);

@@ -322,7 +322,7 @@ static void known(struct lc_shadow *m, const struct lc_shadow_record *r) {
     lc_shadow_go(m);
 }
 
-/* Since the last operation that was told of, clocks of two nodes can have got apart by so much. */
+/* Since the last operation that is known, clocks of two nodes can have got apart by so much. */
 static double drift_ns(struct lc_clk_comm *c, const struct lc_shadow_record *at) {
     bool known = lc_clk.n_nodes > 1 && c->told > 0 && at->latest > c->told;
     return known ? LC_CLK_DRIFT * (at->latest - c->told) : 0;

@@ -24,7 +24,8 @@ void lc_clk_interval_end(uint64_t now);
 void lc_clk_interval_seen(bool on, uint64_t now);
 /* The number of the interval that the program is in, 0: none. */
 uint32_t lc_clk_interval_now(void);
-/* The same of a thread of it, which asks, and when it began for the thread (ticks). */
+/* The number of the interval that the calling thread is in (0: none), and when it began for the
+ * thread (ticks). */
 uint32_t lc_clk_interval_of(const struct lc_clk_thread *k, uint64_t *begin);
 /* The thread sees what intervals began and ended since its last event. */
 void lc_clk_catch_up(struct lc_clk_thread *k, uint64_t now);
@@ -85,7 +86,7 @@ void lc_clk_sites_close(void);
 void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t index,
                       uint32_t late_thread);
 
-/* The same on all ranks for the same call path. */
+/* A hash of the node's call path, equal on all ranks. */
 uint64_t lc_clk_path_hash(uint32_t node);
 
 /* The key of a hash that MPI_MAX orders as C does: MPICH 4.0 compares MPI_UINT64_T as if it had a

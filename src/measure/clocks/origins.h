@@ -56,8 +56,8 @@ struct lc_clk_booking {
     uint64_t moved, traced;
     uint64_t left;
 };
-/* The same of a wait that may be booked again: which rows of blame it is in; returns how many.
- * With lc_clk.lock held. */
+/* Books a wait that may be booked again: which rows of blame it is in; returns how many. With
+ * lc_clk.lock held. */
 uint32_t lc_clk_origins_book_parts(const struct lc_clk_booking *booking,
                                    const struct lc_candidate *c,
                                    struct lc_past_part parts[LC_PAST_PARTS]);

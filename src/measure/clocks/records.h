@@ -78,8 +78,8 @@ uint32_t lc_clk_unpack_reply(const uint64_t *words, struct lc_stamp *post);
 
 /* Takes the packets that MPI has delivered (lc_match_calls); false: none. */
 bool lc_clk_record_pull(void *user, uint32_t source);
-/* The same before the backlog is worked off; ask: calls MPI, so that it makes progress. With the
- * lock of the queue. */
+/* Takes all packets that have come, before the backlog is worked off; ask: calls MPI, so that it
+ * makes progress. With the lock of the queue. */
 void lc_clk_records_take(bool ask);
 /* Has lc_clk_record_pull taken any since? Any thread may ask, without a lock. */
 bool lc_clk_records_pulled(void);

@@ -40,7 +40,7 @@ enum lc_err lc_state_create(size_t extra);
 uint32_t lc_state_add_name(const char *name);
 /* The id of the executable (base/program_names.h): the call tree of this process is that of it. */
 void lc_state_set_program(const char *id);
-/* The same id; "" before it is set. */
+/* The id of the executable; "" before it is set. */
 const char *lc_state_program(void);
 /* The number of a loaded file; the texts are copied, `bias` is its load address less that in the
  * file. LC_NONE: full. */
@@ -71,7 +71,8 @@ struct lc_region_name {
 };
 /* The id of a region, new if it is seen for the first time. LC_NONE: no memory, or too many. */
 uint32_t lc_region_by_name(const char *name);
-/* The same of a function of the program. */
+/* The id of the region of a function of the program, new if it is seen for the first time. LC_NONE:
+ * no memory, or too many. */
 uint32_t lc_region_by_address(uint64_t address);
 
 /* of an id that was given out */

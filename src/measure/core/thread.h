@@ -76,7 +76,7 @@ struct lc_thread {
     struct lc_entry *start_entry;        /* before the first event: no items */
     struct lc_entry *lost_entry;         /* calls whose path has no memory: counted as lost */
     struct lc_entry *scratch_entries[2]; /* paths that cannot be kept, in turns */
-    /* the same for calls inside callbacks; NULL before the first */
+    /* for calls inside callbacks: no items; NULL before the first */
     struct lc_entry *callback_entry;
     struct lc_path **paths;          /* hash by node */
     struct lc_state_row **time_rows; /* hash by node: LC_RAW_CLASS_TIME */
@@ -108,7 +108,7 @@ struct lc_thread {
     uint64_t slowed_ticks;  /* that one takes longer than others, a mean of the last ones */
     /* Of the budget's last decision. */
     uint64_t window_ticks, window_cost, window_sampling;
-    uint64_t sampling_since, sampling_before; /* the same of that on samples */
+    uint64_t sampling_since, sampling_before; /* of its last decision on samples */
     uint64_t interrupted_ticks; /* of own_ticks: the thread had no processor, as it seems */
     bool steps_due;             /* of call sites; until one window is over */
     uint32_t samples_rarer;     /* by the budget: so many times; 0 as 1 */

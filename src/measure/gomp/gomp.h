@@ -87,7 +87,8 @@ extern const struct lc_part lc_gomp_part;
 void *lc_gomp_real(enum lc_gomp_entry entry, const void *code);
 /* The record of the calling thread; NULL: no memory, or it has ended. */
 struct lc_gomp_thread *lc_gomp_self(void);
-/* The same, and the thread's work outside of regions has a task. */
+/* The record of the calling thread, with a task for its work outside of regions; NULL: no memory,
+ * or it has ended. */
 struct lc_gomp_thread *lc_gomp_self_known(void);
 /* Functions of the runtime that asks for nothing else; `real` is any of its functions. NULL: not
  * found. */
@@ -163,7 +164,7 @@ void *lc_gomp_entry_single_copy_start(void);
 void lc_gomp_entry_ordered_start(void);
 /* Entry: waits for an iteration, one number per dimension. */
 void lc_gomp_entry_doacross_wait(long first, ...);
-/* Entry: the same of unsigned loops. */
+/* Entry: waits for an iteration of an unsigned loop, one number per dimension. */
 void lc_gomp_entry_doacross_ull_wait(ull first, ...);
 /* Entry: creates a task; now: it may be put off. */
 void lc_gomp_entry_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long bytes,
@@ -173,7 +174,7 @@ void lc_gomp_entry_task(void (*fn)(void *), void *data, void (*copy)(void *, voi
 void lc_gomp_entry_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
                             long bytes, long align, unsigned flags, unsigned long tasks,
                             int priority, long start, long end, long step);
-/* Entry: the same of unsigned loops. */
+/* Entry: creates the tasks of an unsigned loop. */
 void lc_gomp_entry_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void *),
                                 long bytes, long align, unsigned flags, unsigned long tasks,
                                 int priority, ull start, ull end, ull step);
@@ -181,7 +182,7 @@ void lc_gomp_entry_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(voi
 void lc_gomp_entry_taskwait(void);
 /* Entry: waits for those on which the list depends. */
 void lc_gomp_entry_taskwait_depend(void **depend);
-/* Entry: the same without waiting: what follows depends on it. */
+/* Entry: waits for nothing; what follows depends on the list. */
 void lc_gomp_entry_taskwait_depend_nowait(void **depend);
 /* Entry: opens a taskgroup. */
 void lc_gomp_entry_taskgroup_start(void);
@@ -189,7 +190,7 @@ void lc_gomp_entry_taskgroup_start(void);
 void lc_gomp_entry_taskgroup_end(void);
 /* Entry: fulfils a detached task's event. */
 void lc_gomp_entry_fulfill_event(void *event);
-/* Entry: the same from Fortran. */
+/* Entry: fulfils a detached task's event, from Fortran. */
 void lc_gomp_entry_fulfill_event_(void *event);
 
 /* In the order of enum lc_gomp_entry. */

@@ -40,7 +40,7 @@ enum lc_omp_construct {
  * memory. */
 struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
                                     enum lc_omp_construct construct, const void *code);
-/* The same for a node that is known: a region's. */
+/* What is kept for a node of the call tree that is known: a region's. NULL: no memory. */
 struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node);
 
 /* That of workers between regions. */
@@ -54,20 +54,23 @@ void lc_omp_book(struct lc_omp_thread *o, uint64_t now);
 /* It goes into a construct. Nothing outside of regions. */
 void lc_omp_push(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
                  uint64_t now);
-/* The same, but not in the trace; false: nor did it go anywhere. */
+/* It goes into a construct that the trace does not show; false: it did not go anywhere. */
 bool lc_omp_push_unseen(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
                         uint64_t now);
 /* The thread leaves the innermost construct; now: ticks. */
 void lc_omp_pop(struct lc_omp_thread *o, uint64_t now);
-/* The same, but the construct goes on: its block, which belongs to the code around it. */
+/* The thread goes from the innermost construct's entrance into its block (of a critical region,
+ * ..), whose time belongs to the code around the construct; the trace shows the construct until
+ * its end. */
 void lc_omp_pop_into_block(struct lc_omp_thread *o, uint64_t now);
 
 /* What is measured at a node besides its time; kind: enum lc_measured_wait. Not outside of measured
  * intervals. */
 void lc_omp_add(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount);
-/* The same, at any time. */
+/* Adds to what is measured at a node besides its time, also outside of measured intervals. */
 void lc_omp_put(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t amount);
-/* The same of waiting, and who was waited for; NULL: not known. */
+/* Adds waiting (kind: enum lc_measured_wait) at a node, and blames who was waited for; NULL: not
+ * known. Not outside of measured intervals. */
 void lc_omp_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t ticks,
                    const struct lc_omp_late *late);
 

@@ -17,7 +17,7 @@ void lc_omp_clock_begins(struct lc_omp_thread *o, struct lc_clk_thread *k, uint6
 /* Useful time until now, spent in the node. */
 void lc_omp_clock_worked(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now,
                          uint32_t node);
-/* The same, and it goes into the runtime. */
+/* Useful time until now, spent in the node; it goes into the runtime. */
 void lc_omp_clock_enters(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now,
                          uint32_t node);
 /* It comes back from the runtime. */

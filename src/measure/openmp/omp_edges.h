@@ -25,7 +25,7 @@ void lc_omp_took_over(struct lc_omp_thread *o);
 
 /* It runs the task from now on (of this interval, as far as its clocks go); NULL: none. */
 void lc_omp_run(struct lc_omp_thread *o, struct lc_omp_task *task);
-/* The same, and the task begins. */
+/* It begins a task, and runs it from now on. */
 void lc_omp_run_first(struct lc_omp_thread *o, struct lc_omp_task *task);
 /* Its first task: what it did before was this task's work, too. */
 void lc_omp_first_task(struct lc_omp_thread *o, struct lc_omp_task *task);

@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) void lc_omp_apply_at(struct lc_omp_
         lc_omp_happens(o, o->t->clocks, what, record, other, now, node);
 }
 
-/* The same where the thread is. */
+/* Applies the change in the node that the thread is in. */
 static inline __attribute__((always_inline)) void lc_omp_apply(struct lc_omp_thread *o,
                                                                enum lc_omp_change what,
                                                                void *record, void *other,

@@ -21,7 +21,7 @@ static inline struct lc_omp_thread *lc_omp_self_asking(void) {
         return t->openmp;
     return lc_omp_self_new();
 }
-/* The same in all others. */
+/* Of the calling thread, in all other callbacks; NULL: not measured (now). */
 static inline struct lc_omp_thread *lc_omp_self(void) {
     struct lc_omp_thread *o = lc_omp_self_asking();
     if (lc_unlikely(o != NULL && o->takes_lock))

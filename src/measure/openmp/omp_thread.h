@@ -237,7 +237,7 @@ enum {
 struct lc_omp_thread {
     struct lc_thread *_Atomic t;  /* NULL: it has ended */
     struct lc_omp_task *task;     /* that it runs; NULL: none */
-    struct lc_omp_task *running;  /* the same where its clocks are */
+    struct lc_omp_task *running;  /* that its clocks have come to */
     bool running_kept;            /* with a reference */
     bool fresh;                   /* it has had no task since its thread began in the runtime */
     bool in_runtime;              /* where clocks lag: else struct lc_clk_thread knows */

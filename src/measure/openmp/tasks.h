@@ -30,7 +30,8 @@ void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
 /* Longest chain of useful work with a clock per task, ticks, in the interval that is about to end;
  * 0: no explicit task ran. Raises what-if clocks [LC_WHATIF_MAX] to those of tasks that ended. */
 uint64_t lc_omp_task_chain(uint32_t interval, uint64_t *whatif);
-/* The same of the phase that ends now (ticks). */
+/* Longest chain of useful work with a clock per task, ticks, in the phase that ends now; 0: no
+ * explicit task ran. */
 uint64_t lc_omp_phase_chain(uint32_t phase, uint64_t now);
 /* Callback: a task creates another one; data: the runtime's word for the new one. */
 void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame,

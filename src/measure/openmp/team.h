@@ -38,7 +38,7 @@ void lc_omp_masked(int endpoint, union ompt_data *region, union ompt_data *task,
 
 /* The measurement ends: waiting that is not over is booked. */
 void lc_omp_book_open(void);
-/* The same, once all clocks are known: spans of task constructs. */
+/* The measurement has ended, and all clocks are known: spans of task constructs are booked. */
 void lc_omp_book_spans(void);
 /* Measurement stops, now (ticks): books what workers have waited at the ends of regions that this
  * thread forked, of which they hear when the next one begins. */

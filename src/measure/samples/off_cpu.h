@@ -22,7 +22,7 @@ struct lc_off_cpu_parts {
  * only begins. parts NULL: of no interest. errno stays as it is. */
 void lc_off_cpu_look(struct lc_off_cpu *last, uint64_t off_ns, struct lc_off_cpu_parts *parts);
 
-/* The same of counters that were looked at. */
+/* Divides `off_ns`, off the processor between two looks, by the counters of both. */
 void lc_off_cpu_divide(const struct lc_off_cpu *before, const struct lc_off_cpu *now,
                        uint64_t off_ns, struct lc_off_cpu_parts *parts);
 

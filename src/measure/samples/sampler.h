@@ -35,8 +35,9 @@ static inline bool lc_samples_new(const struct lc_thread *t) {
 void lc_samples_gap(struct lc_call *call);
 /* Those of time of a node that OpenMP's callbacks book, until now. */
 void lc_samples_at(struct lc_thread *t, uint32_t node);
-/* The same, and how the time from `since` to `until` (ticks) divides among functions: split is
- * called in order for each, with the end of its part and its node. */
+/* Those of time of a node that OpenMP's callbacks book, until now, and how the time from `since` to
+ * `until` (ticks) divides among functions: split is called in order for each, with the end of its
+ * part and its node. */
 void lc_samples_split_at(struct lc_thread *t, uint32_t node, uint64_t since, uint64_t until,
                          void (*split)(void *context, uint64_t end, uint32_t node), void *context);
 /* Those inside of an MPI call that ends: of no interest; its counters are. */

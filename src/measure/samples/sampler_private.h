@@ -81,7 +81,8 @@ static inline double lc_sampler_ns_per_tick(void) {
 /* Opens another ring where that of the thread is too small, too seldom full, or in step with the
  * program; or none any more. */
 void lc_sampler_adapt(struct lc_thread *t, struct lc_sampler *s);
-/* The same where the thread leaves the processor too often, or no more. */
+/* Opens another ring where the thread has begun to leave the processor too often to record it, or
+ * does so no more. */
 void lc_sampler_fit_switches(struct lc_thread *t, struct lc_sampler *s);
 /* In a child: no memory of the ring is there any more. */
 void lc_sampler_forked(struct lc_thread *t);

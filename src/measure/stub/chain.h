@@ -58,7 +58,7 @@ struct lc_loaded_mpi {
  * stub's lock held. */
 bool lc_find_mpi(struct lc_loaded_mpi *mpi);
 
-/* The same without asking it anything: its own PMPI_Init; NULL: there is none. */
+/* PMPI_Init of the MPI library that is loaded, which is asked nothing; NULL: there is none. */
 void *lc_find_mpi_symbol(void);
 
 /* The function of this name in the next library that has it after the object `path`, as loaded. */

@@ -30,7 +30,7 @@ struct lc_stub {
     uint64_t begin_ns;   /* start of the process, CLOCK_MONOTONIC_RAW */
     uint64_t begin_realtime_ns;
     uint64_t begin_ticks;     /* the processor's counter at begin_ns; 0 where there is none */
-    uint64_t wake_ticks;      /* the same when the core was about to be opened */
+    uint64_t wake_ticks;      /* when the core was about to be opened */
     uint64_t wake_ns;         /* CLOCK_MONOTONIC_RAW then */
     uint64_t wake_cpu_ns;     /* processor time of the thread that opened it, then */
     void (*on_dlclose)(void); /* set by the core: called after a library may have gone */

@@ -26,14 +26,15 @@
 bool lc_was_refused(int result);
 /* A send was refused or failed: what was begun for it is taken back. */
 void lc_send_failed(struct lc_call *call, struct lc_msg *msg);
-/* The same of a receive; status NULL: not known. A truncated message keeps its place. */
+/* A receive was refused or failed: what was begun for it is taken back; a truncated message keeps
+ * its place. status NULL: not known. */
 void lc_recv_failed(struct lc_call *call, struct lc_msg *msg, int result, const MPI_Status *status);
-/* The same of both halves of MPI_Sendrecv. */
+/* MPI_Sendrecv was refused or failed: what was begun for its halves is taken back. */
 void lc_sendrecv_failed(struct lc_call *call, struct lc_msg *out, struct lc_msg *in, int result,
                         const MPI_Status *status);
-/* The same of a collective operation. */
+/* A collective operation was refused or failed: what was begun for it is taken back. */
 void lc_coll_failed(struct lc_call *call, struct lc_coll *coll, int result);
-/* The same of a persistent request that could not be started. */
+/* A persistent request could not be started: what was begun for its message is taken back. */
 void lc_start_failed(struct lc_call *call, struct lc_request *r, struct lc_msg *msg);
 /* After a call that failed: the operation is not, or no longer, in progress. */
 bool lc_request_is_over(const struct lc_request *r, const MPI_Request *handle);
