@@ -14,6 +14,10 @@
 
 enum { DATA_MARKER = 10, INDEX_HEADER = 18, SPARSE = 1, DENSE = 3, MAX_TREE_DEPTH = 64 };
 
+#define MOST_WHOLE                                                                                 \
+    (UINT64_C(8) << 20) /* beyond it rows are so wide, or so many, that each is
+                                          written to its place */
+
 struct lc_cubex_writer {
     const struct lc_model *defs;
     struct lc_outfile file;
@@ -26,8 +30,10 @@ struct lc_cubex_writer {
                                grow with the rows) */
     uint32_t *inclusive;    /* positions for INCLUSIVE metrics, made when first needed */
     unsigned char *row;
-    /* What is to be written there, and has not been: rows follow each other, and a system call for
-     * each of them took most of the time of a result with thousands of call paths. */
+    unsigned char *whole; /* all rows of the current metric, where they come in another order than
+                             they are stored in, and are MOST_WHOLE at most; else NULL */
+    /* What is to be written there, and has not been: what follows each other leaves together. A
+     * system call for each row took most of the time of a result with thousands of call paths. */
     unsigned char held[65536];
     size_t n_held;
     uint64_t held_at;
@@ -57,6 +63,10 @@ static enum lc_err write_held(struct lc_cubex_writer *writer) {
 
 static enum lc_err write_at(struct lc_cubex_writer *writer, const void *from, size_t bytes,
                             uint64_t offset) {
+    if (offset >= writer->held_at && offset + bytes <= writer->held_at + writer->n_held) {
+        memcpy(writer->held + (offset - writer->held_at), from, bytes);
+        return LC_OK;
+    }
     if (writer->n_held > 0 && (offset != writer->held_at + writer->n_held ||
                                bytes > sizeof writer->held - writer->n_held))
         LC_TRY(write_held(writer));
@@ -71,6 +81,17 @@ static enum lc_err write_at(struct lc_cubex_writer *writer, const void *from, si
     return LC_OK;
 }
 
+/* Zeros, which a header or nothing replaces: what comes after them follows what was before. */
+static enum lc_err write_zeros(struct lc_cubex_writer *writer, uint64_t bytes, uint64_t offset) {
+    static const unsigned char zeros[LC_TAR_BLOCK];
+    return write_at(writer, zeros, (size_t)bytes, offset);
+}
+
+/* Leaves room for the header, which needs the size of what comes. */
+static enum lc_err begin_member(struct lc_cubex_writer *writer) {
+    return write_zeros(writer, LC_TAR_BLOCK, writer->end);
+}
+
 /* Puts the header before content that is already there, and moves on. */
 static enum lc_err end_member(struct lc_cubex_writer *writer, const char *name, uint64_t bytes) {
     unsigned char block[LC_TAR_BLOCK];
@@ -79,6 +100,8 @@ static enum lc_err end_member(struct lc_cubex_writer *writer, const char *name, 
             LC_ERR_RANGE,
             "%s: member %s would have more than 8 GiB: measure fewer call paths or ranks",
             writer->file.path, name);
+    uint64_t padding = lc_tar_padded(bytes) - bytes;
+    LC_TRY(write_zeros(writer, padding, writer->end + LC_TAR_BLOCK + bytes));
     lc_tar_header(block, name, bytes);
     LC_TRY(write_at(writer, block, sizeof block, writer->end));
     writer->end += LC_TAR_BLOCK + lc_tar_padded(bytes);
@@ -116,6 +139,7 @@ static void free_writer(struct lc_cubex_writer *writer) {
     free(writer->present);
     free(writer->inclusive);
     free(writer->row);
+    free(writer->whole);
     free(writer);
 }
 
@@ -150,6 +174,7 @@ static enum lc_err write_index(struct lc_cubex_writer *writer, int kind, uint64_
     piece[INDEX_HEADER - 1] = (unsigned char)kind;
     size_t used = INDEX_HEADER;
     uint64_t at = content(writer);
+    LC_TRY(begin_member(writer));
     if (kind == SPARSE) {
         memcpy(piece + used, &n_rows, 4);
         used += 4;
@@ -170,6 +195,26 @@ static enum lc_err write_index(struct lc_cubex_writer *writer, int kind, uint64_
     return LC_OK;
 }
 
+/* Before the first row of the current metric. */
+static enum lc_err begin_metric(struct lc_cubex_writer *writer) {
+    const struct lc_model *defs = writer->defs;
+    uint64_t row_bytes = UINT64_C(8) * defs->n_locations;
+    if (defs->metrics[writer->metric].kind == LC_METRIC_INCLUSIVE &&
+        defs->n_cnodes <= MOST_WHOLE / row_bytes)
+        LC_TRY(lc_alloc(&writer->whole, defs->n_cnodes, row_bytes));
+    LC_TRY(begin_member(writer));
+    return write_at(writer, "CUBEX.DATA", DATA_MARKER, content(writer));
+}
+
+static enum lc_err write_whole(struct lc_cubex_writer *writer, uint64_t bytes) {
+    enum lc_err err = writer->whole == NULL
+                          ? LC_OK
+                          : write_at(writer, writer->whole, bytes, content(writer) + DATA_MARKER);
+    free(writer->whole);
+    writer->whole = NULL;
+    return err;
+}
+
 /* Ends the data of the current metric, if any, and writes its index. A metric without rows has
  * neither: all zero. */
 static enum lc_err end_metric(struct lc_cubex_writer *writer) {
@@ -183,7 +228,7 @@ static enum lc_err end_metric(struct lc_cubex_writer *writer) {
     bool dense = defs->metrics[metric].kind == LC_METRIC_INCLUSIVE;
     uint64_t rows = dense ? defs->n_cnodes : writer->n_rows;
     char name[32];
-    LC_TRY(write_at(writer, "CUBEX.DATA", DATA_MARKER, content(writer)));
+    LC_TRY(write_whole(writer, rows * 8 * defs->n_locations));
     snprintf(name, sizeof name, "%u.data", metric);
     LC_TRY(end_member(writer, name, DATA_MARKER + rows * 8 * defs->n_locations));
     uint64_t bytes;
@@ -238,7 +283,12 @@ enum lc_err lc_cubex_writer_row(struct lc_cubex_writer *writer, uint32_t cnode,
      * where there is none. */
     uint64_t row = metric->kind == LC_METRIC_INCLUSIVE ? writer->inclusive[cnode] : writer->n_rows;
     size_t bytes = 8 * defs->n_locations;
-    LC_TRY(write_at(writer, writer->row, bytes, content(writer) + DATA_MARKER + row * bytes));
+    if (writer->n_rows == 0)
+        LC_TRY(begin_metric(writer));
+    if (writer->whole != NULL)
+        memcpy(writer->whole + row * bytes, writer->row, bytes);
+    else
+        LC_TRY(write_at(writer, writer->row, bytes, content(writer) + DATA_MARKER + row * bytes));
     writer->present[cnode / 8] |= (unsigned char)(1u << (cnode % 8));
     writer->n_rows++;
     return LC_OK;
@@ -249,6 +299,7 @@ static enum lc_err write_member(struct lc_cubex_writer *writer, const char *name
                                 size_t bytes, char padding) {
     LC_TRY(end_metric(writer));
     uint64_t size = bytes;
+    LC_TRY(begin_member(writer));
     LC_TRY(write_at(writer, data, bytes, content(writer)));
     if (bytes > 0 && bytes % LC_TAR_BLOCK == 0) {
         LC_TRY(write_at(writer, &padding, 1, content(writer) + bytes));

@@ -18,13 +18,20 @@
 
 static char file_name[64];
 
-static unsigned n_writes;
+static unsigned n_writes, n_reads;
 
 ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at) {
     n_writes++;
     return __real_pwrite(fd, data, bytes, at);
+}
+
+ssize_t __real_pread(int fd, void *data, size_t bytes, off_t at);
+ssize_t __wrap_pread(int fd, void *data, size_t bytes, off_t at);
+ssize_t __wrap_pread(int fd, void *data, size_t bytes, off_t at) {
+    n_reads++;
+    return __real_pread(fd, data, bytes, at);
 }
 
 static void check(enum lc_err err) {
@@ -210,22 +217,38 @@ static void order_of_calls(void **state) {
     lc_model_free(model);
 }
 
-/* Metric 1 is exclusive: its rows follow each other in the file. */
-static void rows_are_written_together(void **state) {
+/* Rows of metric 0, which is inclusive, are stored in another order than they come in; those of
+ * metric 1, which is exclusive, follow each other. */
+static void rows_are_moved_together(void **state) {
     (void)state;
     struct lc_model *model = NULL;
     struct lc_cubex_writer *writer;
+    struct lc_cubex *cube;
     double values[64] = {1.0};
     enum { CALL_PATHS = 5000 };
     unlink(file_name);
     check(sample_model(5, CALL_PATHS, 4, &model));
     check(lc_cubex_writer_open(&writer, file_name, model));
-    check(lc_cubex_writer_metric(writer, 1));
-    unsigned before = n_writes;
-    for (uint32_t c = 0; c < CALL_PATHS; c++)
-        check(lc_cubex_writer_row(writer, c, values));
+    n_writes = n_reads = 0;
+    for (uint32_t m = 0; m < 2; m++) {
+        check(lc_cubex_writer_metric(writer, m));
+        for (uint32_t c = 0; c < CALL_PATHS; c++) {
+            values[0] = c + 1.0;
+            check(lc_cubex_writer_row(writer, c, values));
+        }
+    }
     check(lc_cubex_writer_close(writer));
-    assert_in_range(n_writes - before, 1, 50);
+    assert_in_range(n_writes, 1, 50);
+    check(lc_cubex_open(&cube, file_name));
+    for (uint32_t m = 0; m < 2; m++) {
+        uint32_t id = lc_model_find_metric(lc_cubex_model(cube), model->metrics[m].name);
+        for (uint32_t c = 0; c < CALL_PATHS; c++) {
+            check(lc_cubex_row(cube, id, c, values));
+            assert_true(values[0] == c + 1.0);
+        }
+    }
+    assert_in_range(n_reads, 1, 100);
+    lc_cubex_close(cube);
     lc_model_free(model);
 }
 
@@ -258,13 +281,10 @@ static void unprintable_names(void **state) {
 int main(void) {
     snprintf(file_name, sizeof file_name, "test_cubex.%ld.cubex", (long)getpid());
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_models),
-        cmocka_unit_test(sizes_around_blocks),
-        cmocka_unit_test(tables_around_blocks),
-        cmocka_unit_test(order_of_calls),
-        cmocka_unit_test(no_place_to_write),
-        cmocka_unit_test(unprintable_names),
-        cmocka_unit_test(rows_are_written_together),
+        cmocka_unit_test(random_models),           cmocka_unit_test(sizes_around_blocks),
+        cmocka_unit_test(tables_around_blocks),    cmocka_unit_test(order_of_calls),
+        cmocka_unit_test(no_place_to_write),       cmocka_unit_test(unprintable_names),
+        cmocka_unit_test(rows_are_moved_together),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(file_name);
