@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/plural.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
@@ -252,15 +253,55 @@ static bool shows_unnamed(const struct lc_text *text) {
     return false;
 }
 
+/* The packages that bring the names of these modules. */
+struct name_packages {
+    struct lc_strbuf text; /* the first MOST_PACKAGES of them */
+    size_t n;
+    bool own; /* some modules are from none */
+};
+
+static void find_packages(const json_t *modules, struct name_packages *found) {
+    enum { MOST_PACKAGES = 3 };
+    const char **files = NULL;
+    char(*packages)[LC_PACKAGE_NAME] = NULL;
+    struct lc_strbuf one = {0};
+    size_t n = json_array_size(modules);
+    enum lc_err err = lc_alloc(&files, n, sizeof files[0]);
+    if (err == LC_OK)
+        err = lc_alloc(&packages, n, sizeof packages[0]);
+    for (size_t i = 0; err == LC_OK && i < n; i++) {
+        const char *path = json_string_value(json_array_get(modules, i));
+        files[i] = path != NULL ? path : "?";
+    }
+    if (err == LC_OK)
+        err = lc_packages_of(DPKG_LISTS, files, n, packages);
+    for (size_t i = 0; err == LC_OK && i < n; i++) {
+        if (packages[i][0] == '\0') {
+            found->own = true;
+            continue;
+        }
+        lc_strbuf_clear(&one);
+        lc_strbuf_printf(&one, " %s-dbgsym", packages[i]); /* a blank first: no end of another */
+        if (strstr(lc_strbuf_get(&found->text), lc_strbuf_get(&one)) == NULL &&
+            found->n++ < MOST_PACKAGES)
+            lc_strbuf_printf(&found->text, "%s%s", found->n > 1 ? "," : "", lc_strbuf_get(&one));
+    }
+    if (found->n > MOST_PACKAGES)
+        lc_strbuf_puts(&found->text, ", ..");
+    lc_strbuf_free(&one);
+    free(packages);
+    free(files);
+}
+
 /* Functions without a name: how to get names. Where all have one, that there is no debug
  * information is no matter for a warning. */
 static void print_unnamed(const struct lc_text *text, bool at_length) {
-    enum { MOST_PACKAGES = 3, MOST_MODULES = 3 };
+    enum { MOST_MODULES = 3 };
     const json_t *modules = json_object_get(text->meta, "missing_symbols");
     const json_t *count = json_object_get(text->meta, "unnamed_functions");
-    struct lc_strbuf line = {0}, packages = {0}, one = {0};
-    bool own = false;
-    size_t i, named = 0;
+    struct lc_strbuf line = {0};
+    struct name_packages packages = {0};
+    size_t i;
     json_t *module;
     if (json_array_size(modules) == 0 || (json_is_integer(count) && json_integer_value(count) == 0))
         return;
@@ -270,38 +311,27 @@ static void print_unnamed(const struct lc_text *text, bool at_length) {
                          lc_plural((double)json_integer_value(count)));
     lc_strbuf_puts(&line, "no symbols in");
     json_array_foreach(modules, i, module) {
-        char package[128];
         const char *path = json_is_string(module) ? json_string_value(module) : "?";
         const char *slash = strrchr(path, '/');
         if (at_length || i < MOST_MODULES)
             lc_strbuf_printf(&line, "%s %s", i > 0 ? "," : "", slash != NULL ? slash + 1 : path);
-        if (!lc_package_of(DPKG_LISTS, path, package, sizeof package)) {
-            own = true;
-            continue;
-        }
-        lc_strbuf_clear(&one);
-        lc_strbuf_printf(&one, " %s-dbgsym", package); /* begins at a blank: no end of another */
-        if (strstr(lc_strbuf_get(&packages), lc_strbuf_get(&one)) == NULL &&
-            named++ < MOST_PACKAGES)
-            lc_strbuf_printf(&packages, "%s%s", named > 1 ? "," : "", lc_strbuf_get(&one));
     }
     if (!at_length && i > MOST_MODULES)
         lc_strbuf_printf(&line, " and %zu more", i - MOST_MODULES);
     lc_strbuf_puts(&line, ". For names,");
-    if (own)
+    find_packages(modules, &packages);
+    if (packages.own)
         lc_strbuf_puts(&line, " compile with -g and do not strip");
-    if (named > 0)
+    if (packages.n > 0)
         lc_strbuf_printf(&line,
-                         "%s install%s%s from the debug archive of the distribution, or run with "
+                         "%s install%s from the debug archive of the distribution, or run with "
                          "DEBUGINFOD_URLS=https://debuginfod.elfutils.org",
-                         own ? "; or" : "", lc_strbuf_get(&packages),
-                         named > MOST_PACKAGES ? ", .." : "");
+                         packages.own ? "; or" : "", lc_strbuf_get(&packages.text));
     if (json_is_true(json_object_get(text->meta, "debuginfod_gave_up")))
         lc_strbuf_puts(&line, " (a server of DEBUGINFOD_URLS did not answer in time)");
     warn(text, lc_strbuf_get(&line));
     lc_strbuf_free(&line);
-    lc_strbuf_free(&packages);
-    lc_strbuf_free(&one);
+    lc_strbuf_free(&packages.text);
 }
 
 /* Ranks that left nothing, and on which nodes they are. */
