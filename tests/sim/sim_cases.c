@@ -8,6 +8,8 @@
  *   abort     rank 1 calls MPI_Abort with 5
  *   behind    rank 0 receives a last message from a rank whose clocks are behind, and then makes
  *             more calls than events can wait
+ *   posts     rank 1 waits for the receive of a synchronous send that rank 2 posts late, and then
+ *             makes more calls than events can wait, before its clocks can know of that
  *   minute    a barrier every 100 ms for a minute, and 500 at once in the middle: rank 0 says how
  *             long these took, and all, ns
  *   polls     rank 0 looks for a message by MPI_Iprobe, by reading the clock, and by naps */
@@ -86,6 +88,20 @@ static void behind(void) {
     }
 }
 
+/* The send ends with the post where the network takes no time. */
+static void posts(void) {
+    int x = 0;
+    if (rank == 1) {
+        MPI_Ssend(&x, 1, MPI_INT, 2, 0, MPI_COMM_WORLD);
+        for (int i = 0; i < 1000; i++)
+            MPI_Barrier(MPI_COMM_SELF);
+    } else if (rank == 2) {
+        usleep(10000);
+        MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        usleep(900000);
+    }
+}
+
 static void minute(void) {
     long long first = now(), burst = 0;
     for (int i = 0; i < 600; i++) {
@@ -113,6 +129,8 @@ int main(int argc, char **argv) {
         polls();
     else if (strcmp(which, "behind") == 0)
         behind();
+    else if (strcmp(which, "posts") == 0)
+        posts();
     else if (strcmp(which, "minute") == 0)
         minute();
     else if (strcmp(which, "deadlock") == 0)

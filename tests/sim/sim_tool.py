@@ -72,6 +72,17 @@ def all_matched(runs, program):
     check("behind: messages matched", meta["messages_matched"] == meta["messages_total"] == 2 and meta["piggyback"]["absent"] == 0, str(meta))
 
 
+def wait_of_forced_send(runs, program):
+    """A synchronous send to another node, whose event is forced, ended with the post of its receive by the clocks: it has waited for it."""
+    words = ["--nodes", "2", "--latency", "0", "--node-latency", "0", "--call", "0"]
+    status, out, err, result = runs.run(3, words, program, ["posts"], LATECOMER_TEST_BACKLOG="256")
+    check("posts", status == 0 and err == "", out + err)
+    rows = result["metrics"].get("mpi_latereceiver", {"callpaths": {}})["callpaths"] if result else {}
+    waited = [row[1] for path, row in rows.items() if path.endswith("MPI_Ssend")]
+    check("posts: no event was forced", result is None or result["meta"]["piggyback"]["events_forced"] > 0)
+    check("posts: the wait for the receiver", len(waited) == 1 and abs(waited[0] - 0.01) < 1e-4, str(rows))
+
+
 def without_openmp(runs, program):
     ranks = len(os.sched_getaffinity(0))  # enough cores for one thread each
     status, out, err, result = runs.run(max(ranks, 2), [], program, OMP_NUM_THREADS="64")
@@ -97,6 +108,7 @@ def main():
         runs = Runs(latecomer, mpirun, root)
         same(runs, directory)
         all_matched(runs, cases)
+        wait_of_forced_send(runs, cases)
         without_openmp(runs, directory / "comm-mpich")
         compared_again(runs, cases)
     print("\n".join(found) or "all as it should be")
