@@ -106,6 +106,7 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(10250, ((10259, 9), (10259, 10)), 4, ("--nodes", "4", "--node-latency", "0"), traced=True),  # the truth's: a send within the error of a post
          Case(20039, ((20041, 6),), 2, kind="handles"),  # a sender did not hear of a late receiver that had cancelled another receive
          Case(20000, ((20001, 8),), 2, kind="handles"),  # a cancelled receive that was freed kept its place in the stream
+         Case(20069, ((20070, 0), (20070, 1)), 3, ("--nodes", "2", "--node-latency", "0"), "handles", traced=True),  # the truth's: analyze goes by times alone
          Case(10550, ((10559, 11),), 3, kind="threads"), Case(10858, ((10858, 8),), 3, kind="threads"),  # threads began with work of a call in progress
          Case(83, ((83, 8), (83, 9), (83, 10)), 3, FREE), Case(53, ((53, 10),), 3, FREE)]  # both are in MPI_Sendrecv after the wait is over
 
@@ -220,7 +221,7 @@ def measure(tools, case):
 def judge_waits(result, found, unsure, wobble_ns):
     """Within 1 ns, and the error of the clocks of several nodes per call."""
     run, clocks = found.run, found.result["meta"]["clock_sync"]
-    wanted, short = truth.waits(run, found.apart)
+    wanted, short = truth.waits(run, found.apart, result is found.analysis)
     if result is found.analysis:
         wanted = {metric: {path: row for path, row in rows.items() if path.split("/")[-1] not in truth.NOT_TRACED} for metric, rows in wanted.items()}
     visits, error = truth.visits(run), 2e9 * clocks["wait_error_s"] + wobble_ns

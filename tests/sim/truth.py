@@ -220,18 +220,18 @@ def table():
 
 
 @once
-def all_waits(run, nodes=1):
+def all_waits(run, nodes=1, analysed=False):
     """(call, Wait) of each call that waited."""
-    found = [(call, wait) for call in run.all() if (wait := wait_of(run, call, nodes)) is not None]
+    found = [(call, wait) for call in run.all() if (wait := wait_of(run, call, nodes, analysed)) is not None]
     found += [(call, Wait(wait.instead.ns, wait.instead.metric, wait.instead.late, False)) for call, wait in found if wait.instead is not None]
     last = last_of(calls[-1] for calls in run.masters)
     return found + [(call, Wait(min(last[0].begin, call.end) - call.begin, "mpi_finalize_wait", last)) for call in (calls[-1] for calls in run.masters)]
 
 
-def waits(run, nodes=1):
-    """metric -> path -> place -> ns; and the part of it that may be missing: short late receivers."""
+def waits(run, nodes=1, analysed=False):
+    """metric -> path -> place -> ns; and the part of it that may be missing: short late receivers, and what `analyze`, which goes by times alone, need not see."""
     result, unsure = defaultdict(table), defaultdict(table)
-    for call, wait in all_waits(run, nodes):
+    for call, wait in all_waits(run, nodes, analysed):
         result[wait.metric][call.key][call.place] += wait.ns
         unsure[wait.metric][call.key][call.place] += 0 if wait.sure else wait.ns
     return result, unsure
@@ -273,16 +273,17 @@ def ends_after(run, call, send):
     return synchronous or send.posted.begin < call.end + run.error_ns
 
 
-def is_sure(run, call, send, nodes=1):
-    """Does the sender surely hear when its receive was posted, in a call that it may have waited in? In MPI_Waitsome only inside a node."""
+def is_sure(run, call, send, nodes=1, analysed=False):
+    """Does the sender surely hear when its receive was posted, in a call that it may have waited in? In MPI_Waitsome only inside a node. Not where it ended
+    within the clocks' error of the post; that a synchronous one ended after it knows only the profile (docs/clocks.md)."""
     if call.function == "MPI_Waitsome" and nodes > 1:
         return False
-    if send.mode != "Ssend" and abs(call.end - send.posted.begin) <= run.error_ns:
+    if (analysed or send.mode != "Ssend") and abs(call.end - send.posted.begin) <= run.error_ns:
         return False
     return call.end - call.begin >= SHORT_NS and not ((send.any or nodes > 1) and send.posted.begin - call.begin <= SHORT_NS)
 
 
-def wait_of(run, call, nodes=1):
+def wait_of(run, call, nodes=1, analysed=False):
     """The one wait state of a call, or None."""
     candidates = []  # 0 ns: need not be waited for
     from_late = set()
@@ -300,7 +301,7 @@ def wait_of(run, call, nodes=1):
             if send.mode == "Send" and word == "D" and send.to in from_late:
                 continue  # may have been buffered, while the message from there has surely kept the call: no candidate
             late = call.begin < u and ends_after(run, call, send) and is_told(run, send)
-            candidates.append(Wait(min(u, call.end) - call.begin if late else 0, "mpi_latereceiver", [send.posted], is_sure(run, call, send, nodes)))
+            candidates.append(Wait(min(u, call.end) - call.begin if late else 0, "mpi_latereceiver", [send.posted], is_sure(run, call, send, nodes, analysed)))
         if word in ("T", "V"):
             late = last_of(run.others(word, rest))
             waited = call.begin < late[0].begin <= call.end + run.error_ns  # of start and complete the one in which the latest post came
