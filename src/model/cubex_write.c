@@ -14,9 +14,8 @@
 
 enum { DATA_MARKER = 10, INDEX_HEADER = 18, SPARSE = 1, DENSE = 3, MAX_TREE_DEPTH = 64 };
 
-#define MOST_WHOLE                                                                                 \
-    (UINT64_C(8) << 20) /* beyond it rows are so wide, or so many, that each is
-                                          written to its place */
+/* Beyond it rows are so wide, or so many, that each is written to its place. */
+static const uint64_t MOST_WHOLE = UINT64_C(8) << 20;
 
 struct lc_cubex_writer {
     const struct lc_model *defs;

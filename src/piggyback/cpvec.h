@@ -29,7 +29,7 @@
 #include "piggyback/ring.h"
 
 /* Writes a word of a thread's clocks that another thread may look at meanwhile (begin_as_first in
- * measure/clocks/call_clocks.c): it is there whole, and orders nothing. */
+ * measure/clocks/new_threads.c): it is there whole, and orders nothing. */
 #define LC_SHOW(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELAXED)
 
 enum {
