@@ -64,13 +64,13 @@ function(lc_polling_mpi)
   endforeach()
 endfunction()
 
-# lc_idle_ranks(TEST ..): figures of four ranks that sleep instead of working. With MPICH, where there are fewer cores, those that wait sleep, too, as in
+# lc_idle_ranks(LIBRARY TEST ..): figures of four ranks that sleep instead of working. With MPICH, where there are fewer cores, those that wait sleep, too, as in
 # tests labelled `real`: they would take the cores from those that wake up. Programs with Open MPI have a sched_yield of their own for that.
-function(lc_idle_ranks)
+function(lc_idle_ranks library)
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
   foreach(test ${ARGN})
     if(test MATCHES "mpich$" AND cores LESS 4)
-      set_tests_properties(${test} PROPERTIES ENVIRONMENT "LD_PRELOAD=${LC_IDLE_DIR}/sleep_when_idle.so")
+      set_tests_properties(${test} PROPERTIES ENVIRONMENT "LD_PRELOAD=${LC_IDLE_DIR}/${library}.so")
     endif()
   endforeach()
 endfunction()

@@ -4,7 +4,9 @@
  * processor time of what it does. Both MPIs poll through a function of another library. This one
  * stands before that, and sleeps when nothing has come IDLE_POLLS times in a row; longer where it
  * has slept often, as a rank does that waits for one that naps. Results, calls and the order of
- * the messages of a rank stay as they are. */
+ * the messages of a rank stay as they are. The library leave_core_when_idle, for figures of ranks
+ * whose work is sleep, is made with -DEACH_NS: a rank that leaves its core more than a thousand
+ * times a second is not asked where it sleeps. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -13,7 +15,11 @@
 #include <unistd.h>
 
 enum { IDLE_POLLS = 50, POLLS_BETWEEN = 5, SHORT_SLEEPS = 100 };
+#ifdef EACH_NS
+enum { SHORT_NS = EACH_NS, LONG_NS = EACH_NS };
+#else
 enum { SHORT_NS = 10000, LONG_NS = 1000000 };
+#endif
 
 unsigned ucp_worker_progress(void *worker);
 int opal_progress(void);
