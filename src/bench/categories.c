@@ -88,8 +88,8 @@ static bool falls_here(const double *runs, size_t n, size_t w, double middle, do
 }
 
 /* Whether the level changes at w. `memory` has room for 2 n. */
-static enum lc_err judge(const double *runs, size_t n_runs, double median, size_t w, double *memory,
-                         struct lc_warmup *warmup) {
+static enum lc_err test_change(const double *runs, size_t n_runs, double median, size_t w,
+                               double *memory, struct lc_warmup *warmup) {
     double *before = memory + 1, *after = memory + w, *scratch = memory + n_runs;
     for (size_t i = 0; i < n_runs; i++)
         memory[i] = runs[i];
@@ -123,9 +123,9 @@ enum lc_err lc_warmup_find(const double *runs, size_t n, double median, struct l
     int64_t largest = largest_fall(runs, n);
     double *memory;
     LC_TRY(lc_alloc(&memory, 2 * n, sizeof memory[0]));
-    enum lc_err err = judge(runs, n, median, (size_t)warmup->raw_end, memory, warmup);
+    enum lc_err err = test_change(runs, n, median, (size_t)warmup->raw_end, memory, warmup);
     if (err == LC_OK && warmup->end == LC_NO_END && largest != warmup->raw_end)
-        err = judge(runs, n, median, (size_t)largest, memory, &other);
+        err = test_change(runs, n, median, (size_t)largest, memory, &other);
     if (other.end != LC_NO_END)
         *warmup = other;
     free(memory);

@@ -11,7 +11,7 @@
 #include "bench/operation_size.h"
 
 /* What chance makes less often than this (p) is told. */
-#define LC_TOLD_BELOW 0.001
+#define LC_SHOWN_BELOW 0.001
 /* Call paths with a smaller share of the time are in the JSON only. */
 #define LC_SHARE_SHOWN 0.02
 
@@ -211,7 +211,7 @@ static void print_patterns(const struct lc_fingerprint *f, const struct lc_bench
     if (p->period > 0)
         fprintf(page->out, "  period: %zu repetitions (autocorrelation %.2f)\n", p->period,
                 p->autocorrelation);
-    if (p->clusters_p < LC_TOLD_BELOW)
+    if (p->clusters_p < LC_SHOWN_BELOW)
         fprintf(page->out,
                 "  outliers come together: %zu in %zu cluster%s, %zu in the largest (by chance "
                 "about %.0f clusters)\n",
@@ -442,10 +442,10 @@ static void print_levels(const char *name, const json_t *levels, const struct lc
     bool is_time = length > 3 && strcmp(name + length - 3, "_ns") == 0;
     char before[32], after[32];
     if (json_is_number(warmup) && json_is_number(good) && json_is_number(p) &&
-        json_number_value(p) < LC_TOLD_BELOW)
+        json_number_value(p) < LC_SHOWN_BELOW)
         fprintf(page->out, "    %s in the warm-up, %s in good repetitions (p < %g)\n",
                 value_text(is_time, json_number_value(warmup), before),
-                value_text(is_time, json_number_value(good), after), LC_TOLD_BELOW);
+                value_text(is_time, json_number_value(good), after), LC_SHOWN_BELOW);
 }
 
 /* A counter's coefficients; without a warm-up those of both are those of good ones. False: it has

@@ -155,7 +155,7 @@ static enum lc_err read_results(struct beside *b, char *const *results, size_t n
 }
 
 /* The MPI and the number of ranks of the program, unless others are wanted. */
-static enum lc_err fill_wishes(const struct beside *b, struct lc_bench_wishes *w) {
+static enum lc_err fill_options(const struct beside *b, struct lc_bench_options *w) {
     json_t *meta;
     struct lc_launch here;
     lc_launch_detect_place(&here);
@@ -198,10 +198,10 @@ static void put_operations(const struct beside *b, size_t first, struct lc_strbu
 
 /* The operation with its size, and others that go with it, on the ranks and communicators that have
  * it in the program: where these are not all, the others sleep. */
-static enum lc_err measure_some(struct beside *b, size_t first, const struct lc_bench_wishes *each,
+static enum lc_err measure_some(struct beside *b, size_t first, const struct lc_bench_options *each,
                                 const char *directory, int *code) {
     const struct lc_operation_use *use = &b->uses[first];
-    struct lc_bench_wishes w = *each;
+    struct lc_bench_options w = *each;
     struct lc_strbuf output = {0}, ranks = {0}, comm = {0}, operations = {0};
     struct lc_collected result;
     char bytes[32];
@@ -270,10 +270,10 @@ static enum lc_err make_directory(const struct beside *b, const char *wanted,
     return err;
 }
 
-static enum lc_err measure_all(struct beside *b, const struct lc_bench_wishes *each, int *code) {
-    struct lc_bench_wishes w = *each;
+static enum lc_err measure_all(struct beside *b, const struct lc_bench_options *each, int *code) {
+    struct lc_bench_options w = *each;
     struct lc_strbuf directory = {0};
-    LC_TRY(fill_wishes(b, &w));
+    LC_TRY(fill_options(b, &w));
     enum lc_err err = make_directory(b, each->output, &directory);
     b->jobs = json_array();
     for (size_t i = 0; i < b->n && err == LC_OK && !lc_bench_interrupted(); i++) {
@@ -342,7 +342,7 @@ static void write_beside(const struct beside *b, const json_t *table) {
 }
 
 enum lc_err lc_bench_beside(const char *experiment, char *const *results, size_t n_results,
-                            const struct lc_bench_wishes *each, json_t **table, int *code) {
+                            const struct lc_bench_options *each, json_t **table, int *code) {
     struct beside b = {.n = 0};
     *table = NULL;
     LC_TRY(lc_locate_view(experiment, false, &b.view));

@@ -16,7 +16,7 @@
  * `show` and `report`; *code 1 where a measurement failed. LC_ERR_NOT_FOUND: no such operation;
  * LC_ERR_USAGE, and the errors of reading. */
 enum lc_err lc_bench_beside(const char *experiment, char *const *results, size_t n_results,
-                            const struct lc_bench_wishes *each, json_t **table, int *code);
+                            const struct lc_bench_options *each, json_t **table, int *code);
 
 /* Two lines for each call path. */
 void lc_bench_beside_text(const json_t *table, const struct lc_bench_page *page);

@@ -27,7 +27,7 @@ struct group {
 };
 
 struct guidelines {
-    struct lc_bench_wishes each;
+    struct lc_bench_options each;
     struct group groups[GROUPS_MOST];
     size_t n, rounds, done; /* groups; rounds wanted, and whole ones */
     uint64_t sizes[SIZES_MOST];
@@ -135,7 +135,7 @@ static enum lc_err launch(struct guidelines *g, size_t number, size_t round, uin
     struct group *group = &g->groups[number];
     struct lc_strbuf names = {0}, output = {0};
     struct lc_collected result;
-    struct lc_bench_wishes w = g->each;
+    struct lc_bench_options w = g->each;
     size_t order[MEMBERS_MOST];
     int code = LC_EXIT_OK;
     for (size_t m = 0; m < group->n; m++)
@@ -282,7 +282,7 @@ static enum lc_err run_all(struct guidelines *g, json_t **result, int *code) {
     return LC_OK;
 }
 
-enum lc_err lc_bench_guidelines(const struct lc_bench_wishes *each, size_t rounds, json_t **result,
+enum lc_err lc_bench_guidelines(const struct lc_bench_options *each, size_t rounds, json_t **result,
                                 int *code) {
     struct guidelines *g;
     struct lc_launch here;

@@ -12,7 +12,7 @@
  * *result: that object, a new reference. `each`: of one launch; operations NULL: all collectives;
  * `rounds` 0: default. What this MPI cannot do is left out with a line; after an interruption whole
  * rounds count, and *code is 1. LC_ERR_USAGE, LC_ERR_IO, LC_ERR_NOT_FOUND: nothing was measured. */
-enum lc_err lc_bench_guidelines(const struct lc_bench_wishes *each, size_t rounds, json_t **result,
+enum lc_err lc_bench_guidelines(const struct lc_bench_options *each, size_t rounds, json_t **result,
                                 int *code);
 
 /* Violations with their size, and how many guidelines hold. */

@@ -101,7 +101,7 @@ static const char *one_of(const char *option, const char *arg, const char *const
     lc_cli_usage("bench: --%s %s: unknown: see `latecomer help bench`", option, arg);
 }
 
-static error_t parse_wish(int key, char *arg, struct lc_bench_wishes *w) {
+static error_t parse_option(int key, char *arg, struct lc_bench_options *w) {
     static const char *const syncs[] = {"roundtime", "window", "barrier", "none", NULL};
     static const char *const mpis[] = {"openmpi", "mpich", NULL};
     static const char *const comms[] = {"world", "node", "reverse", NULL};
@@ -193,7 +193,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     else if (key == ARGP_KEY_ARG)
         return lc_cli_operand_add(&s->operands, arg);
     else
-        return parse_wish(key, arg, &s->wishes);
+        return parse_option(key, arg, &s->options);
     return 0;
 }
 

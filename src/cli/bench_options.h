@@ -14,8 +14,8 @@ struct lc_bench_settings {
     bool json, gate;
     const char *output, *operation, *bytes, *of;
     size_t n_after; /* lc_cli_after_dashes */
-    struct lc_sweep_wishes sweep;
-    struct lc_bench_wishes wishes;
+    struct lc_sweep_options sweep;
+    struct lc_bench_options options;
     struct lc_operands operands;
     bool given[LC_BENCH_NARROW];
 };

@@ -177,7 +177,7 @@ enum lc_err lc_bench_find_operations(const char *list, char **found) {
 }
 
 /* The blocks of all ranks, counted by an int. */
-static enum lc_err check_sizes(const struct lc_bench_wishes *w) {
+static enum lc_err check_sizes(const struct lc_bench_options *w) {
     char *copy = strdup(w->bytes), *rest = copy;
     enum lc_err err = LC_OK;
     for (char *word; rest != NULL && (word = strsep(&rest, ",")) != NULL;)
@@ -192,7 +192,7 @@ static enum lc_err check_sizes(const struct lc_bench_wishes *w) {
 }
 
 /* Lists of ranks as communicators: those that measure are in one each, and a root is in all. */
-static enum lc_err check_comm(const struct lc_bench_wishes *w, long measuring) {
+static enum lc_err check_comm(const struct lc_bench_options *w, long measuring) {
     long groups, listed = 0;
     if (!isdigit((unsigned char)w->comm[0]))
         return LC_OK;
@@ -241,7 +241,7 @@ static json_t *words_of(const char *file) {
 }
 
 /* How it came about: what a fingerprint needs to be made again. */
-static void add_command(const struct lc_bench_wishes *w, bool launched, json_t *settings) {
+static void add_command(const struct lc_bench_options *w, bool launched, json_t *settings) {
     json_t *command = json_pack("[s]", "latecomer");
     char begun[32], parent[32];
     time_t now = time(NULL);
@@ -257,7 +257,7 @@ static void add_command(const struct lc_bench_wishes *w, bool launched, json_t *
     }
 }
 
-static json_t *settings_json(const struct lc_bench_wishes *w) {
+static json_t *settings_json(const struct lc_bench_options *w) {
     return json_pack(
         "{s:s, s:I, s:s, s:I, s:f, s:f, s:s, s:b, s:b, s:b, s:s, s:I, s:I, s:s*, s:s*}", "tool",
         "latecomer " LC_VERSION, "begun_s", (json_int_t)time(NULL), "sync_wanted", w->sync,
@@ -267,7 +267,7 @@ static json_t *settings_json(const struct lc_bench_wishes *w) {
         (json_int_t)w->every, "papi_wanted", w->papi, "ranks_wanted", w->of_ranks);
 }
 
-static void default_name(const struct lc_bench_wishes *w, long ranks, struct lc_strbuf *name) {
+static void default_name(const struct lc_bench_options *w, long ranks, struct lc_strbuf *name) {
     char stamp[32];
     time_t now = time(NULL);
     struct tm local;
@@ -277,7 +277,7 @@ static void default_name(const struct lc_bench_wishes *w, long ranks, struct lc_
 }
 
 /* The directory, parts/ in it, and in there what the command knows. */
-static enum lc_err make_directory(const struct lc_bench_wishes *w, long ranks,
+static enum lc_err make_directory(const struct lc_bench_options *w, long ranks,
                                   struct lc_strbuf *directory, json_t *settings) {
     struct lc_strbuf name = {0}, parts = {0};
     default_name(w, ranks, &name);
@@ -395,8 +395,8 @@ static void add_number(struct lc_words *words, const char *key, double value) {
     lc_words_add(words, key, text);
 }
 
-static void add_wishes(struct lc_words *words, const struct lc_bench_wishes *w,
-                       const char *directory) {
+static void add_options(struct lc_words *words, const struct lc_bench_options *w,
+                        const char *directory) {
     struct lc_strbuf parts = {0};
     if (directory != NULL)
         lc_strbuf_printf(&parts, "%s/parts", directory);
@@ -463,7 +463,7 @@ static void say_stopped(const char *directory, const char *launcher) {
 }
 
 static enum lc_err run_and_collect(struct lc_words *words, bool launched,
-                                   const struct lc_bench_wishes *w, char *directory,
+                                   const struct lc_bench_options *w, char *directory,
                                    json_t *settings, struct lc_collected *result, int *code) {
     struct lc_strbuf held = {0};
     struct sigaction action = {.sa_handler = on_interrupt};
@@ -507,7 +507,7 @@ static enum lc_err run_and_collect(struct lc_words *words, bool launched,
     return err;
 }
 
-static void fill_defaults(struct lc_bench_wishes *w, const struct lc_launch *launch) {
+static void fill_defaults(struct lc_bench_options *w, const struct lc_launch *launch) {
     w->sync = w->sync != NULL ? w->sync : "roundtime";
     w->comm = w->comm != NULL ? w->comm : "world";
     w->counters = w->counters != NULL ? w->counters : "rusage,delay,perf,mpi,gap,probes";
@@ -521,14 +521,14 @@ static void fill_defaults(struct lc_bench_wishes *w, const struct lc_launch *lau
 }
 
 /* Where the first rank is, or all of them are started. */
-static enum lc_err start_first(const struct lc_bench_wishes *w, struct lc_words *words,
+static enum lc_err start_first(const struct lc_bench_options *w, struct lc_words *words,
                                bool launched, struct lc_collected *result, int *code) {
     struct lc_strbuf directory = {0};
     json_t *settings = settings_json(w);
     add_command(w, launched, settings);
     enum lc_err err = make_directory(w, w->ranks, &directory, settings);
     if (err == LC_OK) {
-        add_wishes(words, w, lc_strbuf_get(&directory));
+        add_options(words, w, lc_strbuf_get(&directory));
         err = run_and_collect(words, launched, w, directory.text, settings, result, code);
     }
     json_decref(settings);
@@ -538,14 +538,14 @@ static enum lc_err start_first(const struct lc_bench_wishes *w, struct lc_words 
 
 /* Open MPI counts what it does itself only where this parameter of it says so. What the user has
  * set stays. */
-static void let_mpi_count(const struct lc_bench_wishes *w) {
+static void let_mpi_count(const struct lc_bench_options *w) {
     if (lc_word_list_has(w->counters, "spc"))
         (void)setenv("OMPI_MCA_mpi_spc_attach", "all", 0);
 }
 
-enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_collected *result,
+enum lc_err lc_bench_start(const struct lc_bench_options *options, struct lc_collected *result,
                            int *code) {
-    struct lc_bench_wishes w = *wishes;
+    struct lc_bench_options w = *options;
     struct lc_launch launch;
     struct lc_words words = {.n = 0};
     *result = (struct lc_collected){0};
@@ -575,7 +575,7 @@ enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_colle
     if (err == LC_OK)
         err = lc_words_begin(&words, "bench", launched ? &launch : NULL, w.flavour, w.ranks);
     if (err == LC_OK && launched && launch.rank != 0) {
-        add_wishes(&words, &w, NULL);
+        add_options(&words, &w, NULL);
         exit(lc_words_become(&words, "bench"));
     }
     if (err == LC_OK)

@@ -5,7 +5,7 @@
 #include "job/launcher.h"
 #include "bench/bench_collect.h"
 
-struct lc_bench_wishes {
+struct lc_bench_options {
     int argc; /* the command: its words behind "latecomer" */
     char *const *argv;
     const char *operations, *bytes;                /* lists with commas; bytes are plain numbers */
@@ -28,7 +28,7 @@ struct lc_bench_wishes {
  * ranks call this; those but the first do not come back. lc_collected_free(). An interrupted or
  * broken job leaves what was measured: LC_OK with *code 1 after a line that says so. LC_ERR_USAGE:
  * an unknown operation. */
-enum lc_err lc_bench_start(const struct lc_bench_wishes *wishes, struct lc_collected *result,
+enum lc_err lc_bench_start(const struct lc_bench_options *options, struct lc_collected *result,
                            int *code);
 
 /* Has ^C, or a request to end, come since the first launch? */

@@ -64,10 +64,10 @@ static enum lc_err launch(struct sweep *s, size_t round, size_t variant) {
     int code = LC_EXIT_OK;
     lc_strbuf_printf(&output, "%s/round-%zu-variant-%zu", lc_strbuf_get(&s->directory), round + 1,
                      variant + 1);
-    v->wishes.output = lc_strbuf_get(&output);
-    v->wishes.one_of_many = true;
+    v->options.output = lc_strbuf_get(&output);
+    v->options.one_of_many = true;
     lc_variant_enter(v);
-    enum lc_err err = lc_bench_start(&v->wishes, &result, &code);
+    enum lc_err err = lc_bench_start(&v->options, &result, &code);
     lc_variant_leave(v);
     if (lc_bench_interrupted()) {
         err = LC_OK; /* this round does not count */
@@ -211,11 +211,11 @@ static enum lc_err run_sweep(struct sweep *s, uint64_t seed, json_t **result, in
     return LC_OK;
 }
 
-enum lc_err lc_bench_sweep(const struct lc_sweep_wishes *wishes, json_t **result, int *code) {
-    struct sweep s = {.rounds = wishes->rounds > 0 ? wishes->rounds : ROUNDS,
+enum lc_err lc_bench_sweep(const struct lc_sweep_options *options, json_t **result, int *code) {
+    struct sweep s = {.rounds = options->rounds > 0 ? options->rounds : ROUNDS,
                       .failures = json_array(),
-                      .audited = wishes->each.audit};
-    struct lc_sweep_wishes w = *wishes;
+                      .audited = options->each.audit};
+    struct lc_sweep_options w = *options;
     struct lc_launch here;
     *result = NULL;
     lc_launch_detect_place(&here);

@@ -200,9 +200,9 @@ static char *sizes_of(const char *list) {
 }
 
 /* What was measured for the others' sake only. */
-static bool is_beside(const struct lc_bench_wishes *wishes, const struct lc_collected *result,
+static bool is_beside(const struct lc_bench_options *options, const struct lc_collected *result,
                       size_t i) {
-    return (wishes->less_empty || wishes->audit) && result->n > 1 &&
+    return (options->less_empty || options->audit) && result->n > 1 &&
            strcmp(result->all[i]->operation, "empty") == 0;
 }
 
@@ -220,24 +220,24 @@ static enum lc_err print_audit(const struct lc_collected *result,
 
 /* One launch, printed; of one of many a line for each fingerprint. */
 static enum lc_err measure(const struct lc_bench_settings *s, const char *operations, int *code) {
-    struct lc_bench_wishes wishes = s->wishes;
+    struct lc_bench_options options = s->options;
     struct lc_collected result;
     char *sizes = sizes_of(s->bytes != NULL ? s->bytes : "8");
-    wishes.operations = operations;
-    wishes.bytes = sizes;
-    wishes.output = s->output;
-    wishes.page = lc_report_benchmark;
-    enum lc_err err = lc_bench_start(&wishes, &result, code);
+    options.operations = operations;
+    options.bytes = sizes;
+    options.output = s->output;
+    options.page = lc_report_benchmark;
+    enum lc_err err = lc_bench_start(&options, &result, code);
     struct lc_fingerprint **shown = NULL;
     size_t n = 0;
     if (err == LC_OK)
         err = lc_alloc(&shown, result.n + 1, sizeof shown[0]);
     for (size_t i = 0; err == LC_OK && i < result.n; i++)
-        if (!is_beside(&wishes, &result, i))
+        if (!is_beside(&options, &result, i))
             shown[n++] = result.all[i];
     struct lc_bench_page page;
     begin_page(&page);
-    if (err == LC_OK && n == 1 && !wishes.one_of_many)
+    if (err == LC_OK && n == 1 && !options.one_of_many)
         err = print_one(shown[0], s->json);
     else if (err == LC_OK && s->json)
         err = print_json_of(shown, n);
@@ -245,7 +245,7 @@ static enum lc_err measure(const struct lc_bench_settings *s, const char *operat
         for (size_t i = 0; i < n; i++)
             lc_fingerprint_line(shown[i], &page);
     free(shown);
-    if (err == LC_OK && wishes.audit && !s->json)
+    if (err == LC_OK && options.audit && !s->json)
         err = print_audit(&result, &page);
     lc_collected_free(&result);
     free(sizes);
@@ -265,7 +265,7 @@ static enum lc_err parse_job(const struct lc_bench_settings *s, const char *file
     *wanted = *s;
     wanted->operands = (struct lc_operands){.items = NULL};
     wanted->output = NULL;
-    wanted->wishes.one_of_many = true;
+    wanted->options.one_of_many = true;
     if (lc_cli_parse(&lc_bench_argp, 0, job->n, job->word, wanted) != LC_EXIT_OK)
         exit(LC_EXIT_USAGE);
     lc_bench_check_options(wanted, "");
@@ -365,21 +365,21 @@ static enum lc_err bench_jobs(const struct lc_bench_settings *s, int *code) {
 }
 
 static enum lc_err bench_sweep(const struct lc_bench_settings *s, int *code) {
-    struct lc_sweep_wishes wishes = s->sweep;
+    struct lc_sweep_options options = s->sweep;
     json_t *result;
     const char *bytes = s->bytes;
-    wishes.each = s->wishes;
-    wishes.each.operations = one_operand(s, "OP");
-    wishes.n_vary = 0;
+    options.each = s->options;
+    options.each.operations = one_operand(s, "OP");
+    options.n_vary = 0;
     for (size_t i = 0; i < s->sweep.n_vary; i++) /* each size is ranked by itself */
         if (strncmp(s->sweep.vary[i], "bytes=", 6) == 0)
             bytes = s->sweep.vary[i] + 6;
         else
-            wishes.vary[wishes.n_vary++] = s->sweep.vary[i];
+            options.vary[options.n_vary++] = s->sweep.vary[i];
     char *sizes = sizes_of(bytes != NULL ? bytes : "8");
-    wishes.each.bytes = sizes;
-    wishes.each.output = s->output;
-    enum lc_err err = lc_bench_sweep(&wishes, &result, code);
+    options.each.bytes = sizes;
+    options.each.output = s->output;
+    enum lc_err err = lc_bench_sweep(&options, &result, code);
     struct lc_bench_page page;
     begin_page(&page);
     if (err == LC_OK && s->json)
@@ -392,7 +392,7 @@ static enum lc_err bench_sweep(const struct lc_bench_settings *s, int *code) {
 }
 
 static enum lc_err bench_guidelines(const struct lc_bench_settings *s, int *code) {
-    struct lc_bench_wishes each = s->wishes;
+    struct lc_bench_options each = s->options;
     json_t *result;
     if (s->operands.n > 2)
         lc_cli_usage("bench: guidelines: more than one operand: separate operations with commas");
@@ -415,7 +415,7 @@ static enum lc_err bench_guidelines(const struct lc_bench_settings *s, int *code
 /* What a program's operations take alone, from results or, without any, measured now. */
 static enum lc_err print_beside(const struct lc_bench_settings *s, const char *experiment,
                                 char **results, size_t n, int *code) {
-    struct lc_bench_wishes each = s->wishes;
+    struct lc_bench_options each = s->options;
     json_t *table;
     each.output = s->output;
     LC_TRY(lc_bench_beside(experiment, results, n, &each, &table, code));
@@ -452,7 +452,7 @@ static enum lc_err bench_compare(const struct lc_bench_settings *s, int *code) {
     if (err != LC_OK)
         return err;
     err = lc_bench_comparison_new(&c, results, n - n_b, results + n - n_b, n_b,
-                                  s->wishes.seed != 0 ? s->wishes.seed : 1);
+                                  s->options.seed != 0 ? s->options.seed : 1);
     if (err == LC_OK && s->json) {
         json_t *object = lc_bench_comparison_json(&c);
         err = print_object(object);
@@ -497,8 +497,8 @@ int lc_cmd_bench(int argc, char **argv) {
     char **typed; /* parsing changes their order */
     if (lc_alloc(&typed, (size_t)argc, sizeof typed[0]) == LC_OK) {
         memcpy(typed, argv, (size_t)argc * sizeof typed[0]);
-        settings.wishes.argc = argc;
-        settings.wishes.argv = typed;
+        settings.options.argc = argc;
+        settings.options.argv = typed;
     }
     int code = lc_cli_parse(&lc_bench_argp, 0, argc, argv, &settings);
     if (code == LC_EXIT_OK && settings.of != NULL && (settings.operands.n > 0 || settings.bytes))

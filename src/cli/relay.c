@@ -133,22 +133,22 @@ int lc_relay_run(const char *command, char **words, int slot, struct lc_strbuf *
     close(pipe_fds[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    bool told = pread(fd, left, sizeof left - 1, 0) > 0;
+    bool reported = pread(fd, left, sizeof left - 1, 0) > 0;
     if (left[1] != '\0')
         lc_complain("%s", left + 1);
-    if (!told && held != NULL) {
+    if (!reported && held != NULL) {
         lc_strbuf_puts(held, lc_strbuf_get(&relay.held));
         if (WIFEXITED(status) && WEXITSTATUS(status) > 128)
             lc_strbuf_printf(held, "%s ended with status %d: signal %d\n", words[0],
                              WEXITSTATUS(status), WEXITSTATUS(status) - 128);
-    } else if (!told)
+    } else if (!reported)
         fputs(lc_strbuf_get(&relay.held), stderr);
-    if (!told && held == NULL && WIFSIGNALED(status))
+    if (!reported && held == NULL && WIFSIGNALED(status))
         lc_complain("%s: %s: ended by signal %d%s", command, words[0], WTERMSIG(status),
                     WTERMSIG(status) == SIGKILL ? ": out of memory?" : "");
     close(fd);
     lc_strbuf_free(&relay.line);
     lc_strbuf_free(&relay.held);
     words[slot] = NULL;
-    return told ? left[0] : LC_EXIT_ERROR;
+    return reported ? left[0] : LC_EXIT_ERROR;
 }

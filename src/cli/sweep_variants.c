@@ -79,18 +79,18 @@ static enum lc_err add_own(struct lc_variant *v, const char *name, const char *v
     *known = true;
     if (strcmp(name, "mpi") == 0) {
         right = one_of(value, mpis) != NULL;
-        v->wishes.flavour = value[0] == 'm' ? LC_FLAVOUR_IS_MPICH : LC_FLAVOUR_IS_OPENMPI;
+        v->options.flavour = value[0] == 'm' ? LC_FLAVOUR_IS_MPICH : LC_FLAVOUR_IS_OPENMPI;
     } else if (strcmp(name, "n") == 0) {
         char *end;
-        v->wishes.ranks = strtol(value, &end, 10);
-        right = *end == '\0' && v->wishes.ranks > 0 && v->wishes.ranks <= 1000000;
+        v->options.ranks = strtol(value, &end, 10);
+        right = *end == '\0' && v->options.ranks > 0 && v->options.ranks <= 1000000;
     } else if (strcmp(name, "comm") == 0) {
         /* whether all ranks are in lists, a launch knows */
         bool lists = lc_rank_groups_count(value, LC_RANKS_MOST) > 0;
-        v->wishes.comm = lists ? value : one_of(value, comms);
-        right = v->wishes.comm != NULL;
+        v->options.comm = lists ? value : one_of(value, comms);
+        right = v->options.comm != NULL;
     } else if (strcmp(name, "sync") == 0) {
-        right = (v->wishes.sync = one_of(value, syncs)) != NULL;
+        right = (v->options.sync = one_of(value, syncs)) != NULL;
     } else if (strcmp(name, "bind") == 0) {
         right = one_of(value, binds) != NULL;
         if (right)
@@ -112,7 +112,7 @@ static bool is_mpich_variable(const char *name) {
 
 static enum lc_err add_setting(struct lc_variant *v, const char *name, const char *value) {
     bool known;
-    bool mpich = v->wishes.flavour == LC_FLAVOUR_IS_MPICH, parameter = !isupper(name[0]);
+    bool mpich = v->options.flavour == LC_FLAVOUR_IS_MPICH, parameter = !isupper(name[0]);
     LC_TRY(add_own(v, name, value, &known));
     if (!known && (parameter ? mpich : !mpich && is_mpich_variable(name)))
         return LC_OK; /* this MPI does not know it */
@@ -127,7 +127,7 @@ static enum lc_err add_setting(struct lc_variant *v, const char *name, const cha
         return lc_fail(LC_ERR_NOMEM, "bench: not enough memory");
     v->n++;
     if (strcmp(name, "comm") == 0)
-        v->wishes.comm = strchr(own, '=') + 1; /* what is varied goes before the variants do */
+        v->options.comm = strchr(own, '=') + 1; /* what is varied goes before the variants do */
     return LC_OK;
 }
 
@@ -170,9 +170,9 @@ static enum lc_err add_variant(struct lc_variants *all, struct lc_variant *v) {
 }
 
 /* The combination with this number; the MPI first, because it says which parameters count. */
-static enum lc_err add_combination(struct lc_variants *all, const struct lc_bench_wishes *wishes,
+static enum lc_err add_combination(struct lc_variants *all, const struct lc_bench_options *options,
                                    size_t n, const struct varied *varied, size_t number) {
-    struct lc_variant v = {.wishes = *wishes};
+    struct lc_variant v = {.options = *options};
     enum lc_err err = LC_OK;
     for (int turn = 0; turn < 2; turn++) {
         size_t rest = number;
@@ -201,23 +201,23 @@ static enum lc_flavour guess_flavour(enum lc_flavour wanted, size_t n,
     return wanted;
 }
 
-enum lc_err lc_variants_new(struct lc_variants *variants, const struct lc_sweep_wishes *given) {
-    struct lc_sweep_wishes wishes = *given;
+enum lc_err lc_variants_new(struct lc_variants *variants, const struct lc_sweep_options *given) {
+    struct lc_sweep_options options = *given;
     struct varied varied[LC_SWEEP_VARIED] = {0};
-    const size_t n = wishes.n_vary;
+    const size_t n = options.n_vary;
     size_t combinations = 1;
     enum lc_err err = LC_OK;
     *variants = (struct lc_variants){0};
     for (size_t i = 0; i < n && err == LC_OK; i++) {
-        err = split(wishes.vary[i], &varied[i]);
+        err = split(options.vary[i], &varied[i]);
         combinations *= err == LC_OK ? varied[i].n : 1;
     }
     if (err == LC_OK && combinations > 4096)
         err = lc_fail(LC_ERR_USAGE, "bench: sweep: %zu combinations: more than 4096", combinations);
     if (err == LC_OK)
-        wishes.each.flavour = guess_flavour(wishes.each.flavour, n, varied);
+        options.each.flavour = guess_flavour(options.each.flavour, n, varied);
     for (size_t c = 0; c < combinations && err == LC_OK; c++)
-        err = add_combination(variants, &wishes.each, n, varied, c);
+        err = add_combination(variants, &options.each, n, varied, c);
     if (err == LC_OK && variants->n < 2)
         err = lc_fail(LC_ERR_USAGE, "bench: sweep: only one variant: give --vary NAME=A,B");
     for (size_t i = 0; i < n; i++)

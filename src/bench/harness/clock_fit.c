@@ -146,12 +146,12 @@ void lc_clock_check(const struct lc_harness_clock *c, struct lc_clock_checked *c
         }
     }
     MPI_Bcast(shared, 3, MPI_DOUBLE, 0, c->node);
-    double told = lc_clock_global_of(c, shared[2]);
+    double at_ns = lc_clock_global_of(c, shared[2]);
     double truth = lc_timer_bent(&c->bend_of_root, lc_timer_straight(&c->bend, shared[2]));
-    *checked = (struct lc_clock_checked){.at_ns = told,
+    *checked = (struct lc_clock_checked){.at_ns = at_ns,
                                          .residual_ns = shared[0],
                                          .error_ns = shared[1],
-                                         .truth_ns = told + shared[0] - truth};
+                                         .truth_ns = at_ns + shared[0] - truth};
 }
 
 double lc_clock_error(const struct lc_harness_clock *c, double global_ns) {

@@ -151,10 +151,10 @@ static void begin(struct lc_harness *h, const struct words *words, const char *p
     h->comm = make_comm(&h->own, word(words, "comm"));
     lc_clock_begin(&h->clock, &h->own);
     lc_load_open(&h->load);
-    const struct lc_counter_wishes wishes = {.sources = word(words, "counters"),
-                                             .papi = word(words, "papi"),
-                                             .variables = word(words, "variables")};
-    lc_rep_counters_open(&h->counters, &h->load, h->own.comm, &wishes, &missing);
+    const struct lc_counter_options options = {.sources = word(words, "counters"),
+                                               .papi = word(words, "papi"),
+                                               .variables = word(words, "variables")};
+    lc_rep_counters_open(&h->counters, &h->load, h->own.comm, &options, &missing);
     warn(h);
     if (word(words, "samples")[0] == '1') {
         const char *why = lc_op_samples_open(&h->own);
@@ -186,21 +186,21 @@ static bool has_sizes(const char *operation) {
 
 /* Every operation with every size. */
 static void measure_all(struct lc_harness *h, const struct words *words) {
-    struct lc_job_wishes wishes = {.sync = sync_of(word(words, "sync")),
-                                   .reps = strtoull(word(words, "reps"), NULL, 10),
-                                   .seconds = strtod(word(words, "time"), NULL),
-                                   .precision = strtod(word(words, "precision"), NULL),
-                                   .root = atoi(word(words, "root")),
-                                   .every = (uint32_t)strtoul(word(words, "every"), NULL, 10),
-                                   .in_place = word(words, "in-place")[0] == '1',
-                                   .progress = word(words, "progress")[0] == '1',
-                                   .truth = word(words, "truth")[0] == '1'};
+    struct lc_job_options options = {.sync = sync_of(word(words, "sync")),
+                                     .reps = strtoull(word(words, "reps"), NULL, 10),
+                                     .seconds = strtod(word(words, "time"), NULL),
+                                     .precision = strtod(word(words, "precision"), NULL),
+                                     .root = atoi(word(words, "root")),
+                                     .every = (uint32_t)strtoul(word(words, "every"), NULL, 10),
+                                     .in_place = word(words, "in-place")[0] == '1',
+                                     .progress = word(words, "progress")[0] == '1',
+                                     .truth = word(words, "truth")[0] == '1'};
     char *operations = strdup(word(words, "operations")), *rest = operations, *name;
     enum lc_measured_end ended = LC_JOB_DONE;
     while (ended != LC_JOB_INTERRUPTED && (name = strsep(&rest, ",")) != NULL) {
         char *sizes = strdup(word(words, "bytes")), *more = sizes, *bytes;
         for (bool again = true; again && (bytes = strsep(&more, ",")) != NULL;) {
-            if (lc_measure_job(h, name, strtoull(bytes, NULL, 10), &wishes, &ended) != LC_OK)
+            if (lc_measure_job(h, name, strtoull(bytes, NULL, 10), &options, &ended) != LC_OK)
                 lc_harness_abort(h, lc_err_text());
             again = ended == LC_JOB_DONE && has_sizes(name);
         }

@@ -27,10 +27,10 @@ const char *const lc_bench_sync_names[LC_BENCH_SYNCS] = {"roundtime", "window", 
 /* MOST_TRIES: repetitions tried per one wanted; TRIED: after so many, or a quarter of the time, of
  * which nearly all were invalid, another way of synchronising is taken. */
 enum { BATCH = 32, PER_REP = 3, MOST_TRIES = 20, TRIED = 96, BROADCASTS = 30 };
-#define LC_FLUSH_NS      250e6
-#define LC_TOLD_EVERY_NS 200e6
-#define LC_STAT_EVERY_NS 1e8 /* how often /proc/stat is read: the kernel counts there by 10 ms */
-#define LC_SLACK_MOST_NS 2e6
+#define LC_FLUSH_NS       250e6
+#define LC_SHOWN_EVERY_NS 200e6
+#define LC_STAT_EVERY_NS  1e8 /* how often /proc/stat is read: the kernel counts there by 10 ms */
+#define LC_SLACK_MOST_NS  2e6
 
 struct rep {
     uint64_t start_ticks, end_ticks, gap_ticks;
@@ -45,14 +45,14 @@ struct job {
     struct lc_harness *h;
     struct lc_op_data data;
     const struct lc_operation *op;
-    const struct lc_job_wishes *wishes;
+    const struct lc_job_options *options;
     enum lc_bench_sync sync;
     double broadcast_ns, slack, window_ns;
     uint64_t valid, invalid, tried, late_first, next_check; /* valid: without counters */
     double *runs; /* of valid ones, ns: all ranks have them */
     size_t room;
-    double begin, flushed, told, stat; /* global time, ns */
-    double telling_ns;                 /* how long it took to tell: sorting all run times */
+    double begin, flushed, shown, stat; /* global time, ns */
+    double telling_ns;                  /* how long it took to tell: sorting all run times */
     struct lc_clock_checked checked;
     const char *stopped;
     uint64_t put;      /* repetitions that are in the part, of both kinds */
@@ -207,7 +207,7 @@ static void end_rep(struct job *j, struct rep *r) {
 }
 
 static uint32_t counted_every(const struct job *j) {
-    return j->h->counters.n_read > 0 || lc_op_samples_on() ? j->wishes->every : 0;
+    return j->h->counters.n_read > 0 || lc_op_samples_on() ? j->options->every : 0;
 }
 
 /* The last of each so many, so that the first repetition has none. */
@@ -271,7 +271,7 @@ static bool agree(struct job *j) {
     all[BATCH * (PER_REP + 1)] = *j->h->interrupted != 0;
     lc_own_maximum(&j->h->own, all, BATCH * (PER_REP + 1) + 1);
     bool global = j->sync == LC_SYNC_ROUNDTIME || j->sync == LC_SYNC_WINDOW;
-    for (int k = 0; k < BATCH && !j->lacking && j->valid < j->wishes->reps; k++) {
+    for (int k = 0; k < BATCH && !j->lacking && j->valid < j->options->reps; k++) {
         j->tried++;
         j->invalid += all[4 * k + 3] != 0;
         if (all[4 * k + 3] != 0)
@@ -290,10 +290,10 @@ static bool agree(struct job *j) {
 
 static bool is_precise(struct job *j) {
     bool enough;
-    if (j->wishes->precision <= 0 || j->valid < j->next_check)
+    if (j->options->precision <= 0 || j->valid < j->next_check)
         return false;
     j->next_check = j->valid + j->valid / 4;
-    return lc_precise_enough(j->runs, j->valid, j->wishes->precision, &enough) == LC_OK && enough;
+    return lc_precise_enough(j->runs, j->valid, j->options->precision, &enough) == LC_OK && enough;
 }
 
 /* Rank 0: more room if many were late; another way if it is hopeless (more ranks than cores). */
@@ -303,7 +303,7 @@ static void adapt(struct job *j, uint64_t invalid_before, int64_t *words) {
         j->slack = fmin(2 * j->slack, fmax(1, LC_SLACK_MOST_NS / (3 * j->broadcast_ns)));
         j->window_ns *= 2;
     }
-    bool tried = j->tried >= TRIED || now_global(j->h) - j->begin > j->wishes->seconds * 0.25e9;
+    bool tried = j->tried >= TRIED || now_global(j->h) - j->begin > j->options->seconds * 0.25e9;
     bool hopeless = tried && (double)j->invalid > 0.9 * (double)j->tried;
     words[WORD_SYNC] = hopeless ? LC_SYNC_BARRIER : (int64_t)j->sync;
     words[WORD_SLACK] = (int64_t)(j->slack * 1000);
@@ -312,20 +312,20 @@ static void adapt(struct job *j, uint64_t invalid_before, int64_t *words) {
 
 static int64_t reason_to_stop(struct job *j, bool interrupted) {
     double passed = now_global(j->h) - j->begin;
-    return interrupted                                ? STOP_INTERRUPTED
-           : j->valid >= j->wishes->reps              ? STOP_REPS
-           : is_precise(j)                            ? STOP_PRECISION
-           : passed > j->wishes->seconds * 1e9        ? STOP_TIME
-           : j->tried >= MOST_TRIES * j->wishes->reps ? STOP_TIME
-                                                      : GO_ON;
+    return interrupted                                 ? STOP_INTERRUPTED
+           : j->valid >= j->options->reps              ? STOP_REPS
+           : is_precise(j)                             ? STOP_PRECISION
+           : passed > j->options->seconds * 1e9        ? STOP_TIME
+           : j->tried >= MOST_TRIES * j->options->reps ? STOP_TIME
+                                                       : GO_ON;
 }
 
 static void show_progress(struct job *j, bool last) {
     double now = now_global(j->h);
-    double pause = fmax(LC_TOLD_EVERY_NS, 20 * j->telling_ns);
-    if (!j->wishes->progress || j->h->own.rank != 0 || (!last && now - j->told < pause))
+    double pause = fmax(LC_SHOWN_EVERY_NS, 20 * j->telling_ns);
+    if (!j->options->progress || j->h->own.rank != 0 || (!last && now - j->shown < pause))
         return;
-    j->told = now;
+    j->shown = now;
     double median = 0;
     struct lc_quantile_interval q;
     if (j->valid > 0 && lc_dependent_quantile(j->runs, j->valid, 0.5, &q) == LC_OK)
@@ -454,7 +454,7 @@ static void finish(struct job *j) {
     end.error_ns = fmax(again.error_ns, j->checked.error_ns);
     end.model_error_ns = lc_clock_error(&j->h->clock, again.at_ns);
     end.probes = lc_probe_layers_faults();
-    if (j->wishes->truth)
+    if (j->options->truth)
         put_truth(j, fmax(fabs(j->checked.truth_ns), fabs(again.truth_ns)), end.error_ns);
     if (lc_part_put(&j->h->part, LC_PART_END, &end, sizeof end) != LC_OK)
         lc_harness_abort(j->h, lc_err_text());
@@ -503,7 +503,7 @@ static void leave_out(const struct lc_harness *h, const char *operation, const c
 }
 
 enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t bytes,
-                           const struct lc_job_wishes *wishes, enum lc_measured_end *end) {
+                           const struct lc_job_options *options, enum lc_measured_end *end) {
     struct job *j;
     const char *why = why_not(h, operation);
     if (why != NULL) {
@@ -513,18 +513,18 @@ enum lc_err lc_measure_job(struct lc_harness *h, const char *operation, uint64_t
     }
     LC_TRY(lc_alloc(&j, 1, sizeof *j));
     j->h = h;
-    j->wishes = wishes;
+    j->options = options;
     j->op = lc_operation_find(operation);
-    j->sync = wishes->sync;
+    j->sync = options->sync;
     j->slack = 1;
     j->stopped = "";
     enum lc_err err =
-        lc_op_data_new(&j->data, h->comm, bytes, lc_operation_room(operation), wishes->root);
+        lc_op_data_new(&j->data, h->comm, bytes, lc_operation_room(operation), options->root);
     if (err != LC_OK) {
         free(j);
         return err;
     }
-    j->data.in_place = wishes->in_place && j->op->in_place;
+    j->data.in_place = options->in_place && j->op->in_place;
     if (j->op->window != LC_OP_NO_WINDOW)
         check_mpi(j, lc_op_window_new(&j->data, j->op->window));
     lc_clock_check(&h->clock, &j->checked);

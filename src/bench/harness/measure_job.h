@@ -19,7 +19,7 @@ enum lc_bench_sync {
 };
 extern const char *const lc_bench_sync_names[LC_BENCH_SYNCS];
 
-struct lc_job_wishes {
+struct lc_job_options {
     enum lc_bench_sync sync;
     uint64_t reps;
     double seconds;   /* at most */
@@ -52,7 +52,7 @@ enum lc_measured_end {
 /* Collective. A failure of MPI on a rank is one line there and the end of the job with MPI_Abort.
  * LC_ERR_NOMEM, LC_ERR_RANGE, LC_ERR_IO. */
 enum lc_err lc_measure_job(struct lc_harness *harness, const char *operation, uint64_t bytes,
-                           const struct lc_job_wishes *wishes, enum lc_measured_end *end);
+                           const struct lc_job_options *options, enum lc_measured_end *end);
 
 /* After a failure that other ranks do not know of: one line, what was measured is written, the job
  * ends. */

@@ -115,9 +115,9 @@ static void open_mpi(struct lc_rep_counters *c, MPI_Comm comm, const char *wante
 }
 
 void lc_rep_counters_open(struct lc_rep_counters *c, const struct lc_load_reader *load,
-                          MPI_Comm comm, const struct lc_counter_wishes *wishes,
+                          MPI_Comm comm, const struct lc_counter_options *options,
                           struct lc_strbuf *missing) {
-    const char *wanted = wishes->sources;
+    const char *wanted = options->sources;
     const struct lc_perf_group none = {.fds = {-1, -1, -1, -1}, .leader = -1};
     *c = (struct lc_rep_counters){.software = none, .hardware = none};
     c->rusage = lc_word_list_has(wanted, "rusage");
@@ -133,8 +133,8 @@ void lc_rep_counters_open(struct lc_rep_counters *c, const struct lc_load_reader
     if (lc_word_list_has(wanted, "hardware"))
         open_perf(c, &c->hardware, PERF_TYPE_HARDWARE, hardware, comm, missing);
     if (lc_word_list_has(wanted, "mpi") || lc_word_list_has(wanted, "spc"))
-        open_mpi(c, comm, wishes->variables, missing);
-    open_papi(c, comm, wishes->papi, missing);
+        open_mpi(c, comm, options->variables, missing);
+    open_papi(c, comm, options->papi, missing);
     c->n_read = c->n;
     if (lc_word_list_has(wanted, "probes"))
         c->n += lc_probe_layers_open(comm, c->name + c->n, LC_PART_COUNTERS - c->n - 1, missing);

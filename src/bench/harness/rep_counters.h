@@ -37,7 +37,7 @@ struct lc_rep_counters {
     struct lc_mpi_variables mpi; /* n 0: none */
 };
 
-struct lc_counter_wishes {
+struct lc_counter_options {
     const char *sources; /* rusage, delay, perf, mpi, gap, probes, hardware, with commas; "none" */
     const char *papi;    /* names of events with commas, or "" */
     const char *variables; /* names of performance variables, or parts of them, or "": all */
@@ -46,7 +46,7 @@ struct lc_counter_wishes {
 /* Collective over comm. Run delay is read from `load`, which is borrowed. What is not available on
  * all ranks is left out; a line for each goes to `missing`. */
 void lc_rep_counters_open(struct lc_rep_counters *counters, const struct lc_load_reader *load,
-                          MPI_Comm comm, const struct lc_counter_wishes *wishes,
+                          MPI_Comm comm, const struct lc_counter_options *options,
                           struct lc_strbuf *missing);
 /* Closes the counters of the kernel. */
 void lc_rep_counters_close(struct lc_rep_counters *counters);
