@@ -33,7 +33,13 @@ static inline uint64_t lc_hash_key(uint64_t key) {
     return key * 0x9e3779b97f4a7c15ull;
 }
 
-/* The same over 32 bits. */
+/* Mixes the bits of a hash: all of them depend on all of those before, but for the highest. */
+static inline uint64_t lc_hash_mix(uint64_t hash) {
+    hash *= 0xff51afd7ed558ccdull;
+    return hash ^ hash >> 32;
+}
+
+/* Spreads a key over 32 bits. */
 static inline uint32_t lc_hash_key32(uint32_t key) {
     return key * 2654435761u;
 }

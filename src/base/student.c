@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/lookup.h"
 #include "base/stats.h"
 
 /* Continued fraction of the incomplete beta function (Lentz). */
@@ -116,12 +117,6 @@ size_t lc_student_needed(double var_a, double var_b, double delta, double level,
         low = high;
         high = high * 2 < LC_STUDENT_MOST ? high * 2 : LC_STUDENT_MOST;
     }
-    while (high - low > 1) { /* low is too few, or `least` */
-        size_t middle = low + (high - low) / 2;
-        if (is_enough(var_a, var_b, delta, level, power, middle))
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
+    /* low is too few, or `least` */
+    return LC_FIRST_WHERE(n, low, high, n > low && is_enough(var_a, var_b, delta, level, power, n));
 }

@@ -243,16 +243,9 @@ static void add_up_left_out(struct lc_trace_defs *d) {
 uint64_t lc_trace_left_out_before(const struct lc_trace_defs *d,
                                   const struct lc_def_left_out *channel, uint32_t window) {
     struct lc_trace_left_out key = {.of = *channel};
-    size_t low = 0, high = d->n_left_out; /* entries below `low` come before the window */
     key.of.gap = window;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_gap(&d->left_out[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct lc_trace_left_out *last = low > 0 ? &d->left_out[low - 1] : NULL;
+    size_t before = LC_FIRST_WHERE(i, 0, d->n_left_out, by_gap(&d->left_out[i], &key) >= 0);
+    const struct lc_trace_left_out *last = before > 0 ? &d->left_out[before - 1] : NULL;
     bool any = last != NULL && by_channel(&last->of, channel) == 0 && last->until > 0;
     return any ? (uint64_t)last->until : 0;
 }

@@ -97,17 +97,6 @@ static inline void lc_colllog_ready(const struct lc_colllog *log, uint64_t op,
     lc_line_hand_over(entry);
 }
 
-/* Both, from a stamp. False: skipped. */
-static inline bool lc_colllog_write(struct lc_colllog *log, uint64_t op,
-                                    const struct lc_stamp *stamp) {
-    struct lc_log_entry *entry = lc_colllog_place(log, op);
-    if (!entry)
-        return false;
-    entry->stamp = *stamp;
-    lc_colllog_ready(log, op, entry);
-    return true;
-}
-
 /* The log of a member, found in its area and kept; NULL: it has none yet. */
 struct lc_log_head *lc_colllog_find(struct lc_colllog *log, uint32_t member);
 /* The entry of `op` in the spill of a log that lies in `area`; NULL: not there. */

@@ -147,11 +147,8 @@ static size_t bytes_of(const struct lc_entry *e) {
 /* The path, whatever regions it was in: their numbers change when they are begun again. */
 static uint64_t fingerprint(const struct lc_entry *e) {
     uint64_t hash = lc_hash_key(e->ra ^ e->frame << 16 ^ (uint32_t)e->fn_ctx);
-    for (uint32_t i = 0; i < e->n_checks; i++) {
-        hash ^= e->checks[i].expected + ((uint64_t)e->checks[i].offset << 40);
-        hash *= 0xff51afd7ed558ccdull;
-        hash ^= hash >> 32;
-    }
+    for (uint32_t i = 0; i < e->n_checks; i++)
+        hash = lc_hash_mix(hash ^ (e->checks[i].expected + ((uint64_t)e->checks[i].offset << 40)));
     return hash | 1;
 }
 

@@ -242,9 +242,7 @@ uint32_t lc_state_add_module(const char *path, const char *build_id, uint64_t bi
 }
 
 static uint64_t hash_child(uint32_t parent, uint32_t kind, uint32_t ref, uint64_t offset) {
-    uint64_t mix = lc_hash_key(parent + 1ull);
-    mix = (mix ^ (offset + kind)) * 0xff51afd7ed558ccdull;
-    return mix ^ mix >> 29 ^ ref;
+    return lc_hash_mix(lc_hash_key(parent + 1ull) ^ (offset + kind)) ^ ref;
 }
 
 uint32_t lc_state_child(uint32_t parent, uint32_t kind, uint32_t ref, uint32_t flags,

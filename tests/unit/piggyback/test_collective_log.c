@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "piggyback/colllog.h"
+#include "log_write.h"
 
 enum { RANKS = 4, OPS = 6000 };
 
@@ -73,7 +74,7 @@ static void rank_main(struct shared *sh, struct lc_area *areas, uint32_t me, uin
         bool source =
             kind == 0 || (kind == 3 && me != root) || (kind != 0 && kind != 3 && me == root);
         if (source)
-            lc_colllog_write(&log, op, &stamp);
+            log_write(&log, op, &stamp);
         atomic_store(&sh->entered[me], op);
         if (kind == 0) { /* all to all */
             for (uint32_t m = 0; m < RANKS; m++)
@@ -188,7 +189,7 @@ static void far_ahead(void **state) {
         uint32_t wrong = 0, missing = 0;
         for (uint32_t i = 0; i < LIMIT + OVER; i++) {
             uint64_t op = lc_colllog_begin(&logs[0]);
-            lc_colllog_write(&logs[0], op, &(struct lc_stamp){.enter = value(0, op)});
+            log_write(&logs[0], op, &(struct lc_stamp){.enter = value(0, op)});
             lc_colllog_end(&logs[0], op);
         }
         for (uint32_t i = 0; i < LIMIT + OVER; i++) {
@@ -232,7 +233,7 @@ static void freed_early(void **state) {
         for (uint32_t m = 0; m < 2; m++)
             logs[i].areas[m] = &areas[m];
         uint64_t op = lc_colllog_begin(&logs[i]);
-        lc_colllog_write(&logs[i], op, &(struct lc_stamp){.enter = value(i, op)});
+        log_write(&logs[i], op, &(struct lc_stamp){.enter = value(i, op)});
     }
     lc_colllog_free(&logs[0], &areas[0], &freed[0]);
     assert_false(lc_colllog_reusable(&areas[0], &freed[0]));
@@ -275,7 +276,7 @@ static void used_again(void **state) {
             assert_int_equal(lc_colllog_begin(&logs[1]), op);
             assert_null(lc_colllog_read(&logs[1], 0, op));
             if (round == 0)
-                lc_colllog_write(&logs[0], op, &(struct lc_stamp){.enter = op});
+                log_write(&logs[0], op, &(struct lc_stamp){.enter = op});
         }
         if (round == 0) {
             assert_non_null(lc_colllog_read(&logs[1], 0, 1));

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "piggyback/combine.h"
+#include "log_write.h"
 
 enum { MOST = 70, OPS = 600 };
 
@@ -82,7 +83,7 @@ static void rank_main(struct shared *sh, struct lc_area *areas, uint32_t n, uint
         struct lc_stamp stamp = stamp_of(me, op);
         if (rand() % 100 == 0)
             usleep(100);
-        if (!skips(me, op, n) && lc_colllog_write(&log, op, &stamp))
+        if (!skips(me, op, n) && log_write(&log, op, &stamp))
             lc_combine_arrive(&combine, &log, op);
         atomic_fetch_add(&sh->entered[op - before], 1); /* the operation itself */
         while (atomic_load(&sh->entered[op - before]) < n)
