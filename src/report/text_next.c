@@ -40,11 +40,11 @@ static void put_window(const struct lc_text *text, const struct lc_trace_window 
 static void print_windows(const struct lc_text *text) {
     struct lc_trace_window *list;
     size_t n;
-    bool told[2] = {false, false}; /* a phase, iterations */
+    bool shown[2] = {false, false}; /* a phase, iterations */
     if (lc_trace_windows(text->view, text->sums, text->pop, &list, &n) != LC_OK)
         return; /* advice only */
     for (size_t i = 0; i < n; i++) {
-        bool *of_kind = &told[list[i].callpath != NULL];
+        bool *of_kind = &shown[list[i].callpath != NULL];
         if (*of_kind || list[i].worth == LC_WINDOW_NOT_WORTH)
             continue; /* the first of each kind has most waiting */
         *of_kind = true;

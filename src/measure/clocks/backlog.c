@@ -72,26 +72,35 @@ static struct event *at(uint32_t i) {
     return &events[(first + i) & (cap - 1)];
 }
 
-/* The call of an event that runs; with the lock. What no event asks for stays zero. */
-static struct lc_call *call_at(const struct lc_event_at *at) {
-    static struct lc_item item;
-    static struct lc_entry entry = {.items = &item};
-    static struct lc_call call;
-    item.node = at->node;
-    entry.path = at->path;
-    entry.fn_ctx = at->fn_ctx;
-    call = (struct lc_call){
-        .entry = &entry, .begin = at->begin, .end = at->end, .fn = at->fn, .common = at->node != 0};
-    return &call;
+/* The call of an event that runs. What no event asks for is zero. */
+struct call_at {
+    struct lc_call call;
+    struct lc_item item;
+    struct lc_entry entry; /* without checks */
+};
+
+static struct lc_call *call_at(struct call_at *made, const struct lc_event_at *at) {
+    made->item.node = at->node;
+    made->entry.items = &made->item;
+    made->entry.path = at->path;
+    made->entry.fn_ctx = at->fn_ctx;
+    made->call = (struct lc_call){.entry = &made->entry,
+                                  .begin = at->begin,
+                                  .end = at->end,
+                                  .fn = at->fn,
+                                  .common = at->node != 0};
+    return &made->call;
 }
 
 static void run_begin(struct event *e) {
+    struct call_at made = {0};
     e->begins = false;
-    lc_clk_begin_event.run(call_at(&e->at), e->k, NULL);
+    lc_clk_begin_event.run(call_at(&made, &e->at), e->k, NULL);
 }
 
 static void run(struct event *e) {
-    struct lc_call *call = call_at(&e->at);
+    struct call_at made = {0};
+    struct lc_call *call = call_at(&made, &e->at);
     if (e->begins)
         lc_clk_begin_event.run(call, e->k, NULL);
     e->type->run(call, e->k, e->data);
@@ -236,10 +245,12 @@ static void do_locked(const struct lc_event_type *type, struct lc_clk_thread *k,
     void *its = (void *)(uintptr_t)data; /* nobody changes what came with an event */
     if (count() == 0 && (type->ready == NULL || type->ready(its))) {
         in_time = call;
-        if (call != NULL)
+        if (call != NULL) {
             type->run((struct lc_call *)(uintptr_t)call, k, its);
-        else
-            type->run(call_at(where), k, its);
+        } else {
+            struct call_at made = {0};
+            type->run(call_at(&made, where), k, its);
+        }
         in_time = NULL;
         return;
     }

@@ -171,11 +171,10 @@ struct lc_shadow {
     bool direct;                   /* no tree */
     const int32_t *ranks, *others; /* of the own group (intra: of all), of the other one */
     int32_t n, me, n_others, root;
-    bool is_root, takes_part; /* inter: a member of the root's group need not */
-    bool own, sent, exchanged, come,
-        over;           /* come: `received` is complete; over: nothing to pass on */
-    bool wanted;        /* the backlog holds it, or a late edge */
-    int32_t *to, *from; /* pairs: world ranks; from: -1 when it has come */
+    bool is_root, takes_part;   /* inter: a member of the root's group need not */
+    bool own, sent, come, over; /* come: `received` is complete; over: nothing to pass on */
+    bool wanted;                /* the backlog holds it, or a late edge */
+    int32_t *to, *from;         /* pairs: world ranks; from: -1 when it has come */
     int32_t n_to, n_from, n_received;
     uint64_t received_from; /* children of the tree, by step */
     /* reduced with others (collectives.h) */

@@ -324,8 +324,8 @@ static void known(struct lc_shadow *m, const struct lc_shadow_record *r) {
 
 /* Since the last operation that is known, clocks of two nodes can have got apart by so much. */
 static double drift_ns(struct lc_clk_comm *c, const struct lc_shadow_record *at) {
-    bool known = lc_clk.n_nodes > 1 && c->told > 0 && at->latest > c->told;
-    return known ? LC_CLK_DRIFT * (at->latest - c->told) : 0;
+    bool known = lc_clk.n_nodes > 1 && c->known_ns > 0 && at->latest > c->known_ns;
+    return known ? LC_CLK_DRIFT * (at->latest - c->known_ns) : 0;
 }
 
 /* All that the batch says. Where clocks were not the same after an operation, by more than they can
@@ -348,7 +348,7 @@ static void spread(struct lc_shadow *m) {
         end = b->steps[i].outside_omp_end;
         known(s, &at);
     }
-    c->told = at.latest;
+    c->known_ns = at.latest;
     c->lags = b->lags != 0;
     free(b);
     struct lc_shadow *next = c->first_composed;

@@ -131,8 +131,7 @@ static uint64_t make_id(const struct lc_comm *comm) {
             return 0;
         groups[n_groups++] = (struct lc_seen_group){.hash = hash};
     }
-    uint64_t id = (hash + lc_hash_key(++groups[i].count)) * 0xff51afd7ed558ccdull;
-    id ^= id >> 32;
+    uint64_t id = lc_hash_mix(hash + lc_hash_key(++groups[i].count));
     return (uint32_t)id < LC_CONTEXT_FIRST ? id + LC_CONTEXT_FIRST : id;
 }
 

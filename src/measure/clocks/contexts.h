@@ -27,7 +27,7 @@ struct lc_clk_comm {
     struct lc_shadow *first_composed, *last_composed;
     uint64_t composed_end;  /* ticks: of the last one */
     bool lags;              /* of a member the clocks lagged far behind, as the last batch told */
-    double told;            /* global ns: when the last member entered the last one that is known */
+    double known_ns;        /* global clock: when the last member entered the last one known */
     int32_t *ranks, *local; /* world ranks, of the remote group; inter: of the local group */
     uint32_t n_syncs;       /* exchanges over it in constructors */
     struct lc_colllog log;

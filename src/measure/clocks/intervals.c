@@ -188,7 +188,9 @@ static uint64_t outside_before;    /* as of lc_iteration */
 
 /* Never 0, and MPI_MAX orders it as C does: MPICH 4.0 compares MPI_UINT64_T as if it had a sign. */
 static uint64_t key_of(const char *text) {
-    return lc_clk_key(lc_hash_bytes(LC_HASH_BEGIN, text, strnlen(text, LC_PHASE_TEXT - 1)));
+    uint64_t hash = lc_hash_bytes(LC_HASH_BEGIN, text, strnlen(text, LC_PHASE_TEXT - 1));
+    uint64_t key = hash & INT64_MAX;
+    return key != 0 ? key : 1;
 }
 
 static struct lc_phase_name *name_of(uint32_t region) {

@@ -89,13 +89,6 @@ void lc_clk_book_node(uint32_t node, uint64_t ticks, uint32_t what, uint64_t ind
 /* A hash of the node's call path, equal on all ranks. */
 uint64_t lc_clk_path_hash(uint32_t node);
 
-/* The key of a hash that MPI_MAX orders as C does: MPICH 4.0 compares MPI_UINT64_T as if it had a
- * sign. Never 0. */
-static inline uint64_t lc_clk_key(uint64_t hash) {
-    uint64_t key = hash & INT64_MAX;
-    return key != 0 ? key : 1;
-}
-
 /* Blame and costs. Collective; the rows that are kept go to the state of the ranks they name, the
  * sums of waits and costs to the facts (rank 0). */
 void lc_clk_merge_blame(struct lc_strbuf *facts);

@@ -193,7 +193,7 @@ void lc_clk_turns_got(uint32_t source, const struct lc_ring_entry *entry);
 enum lc_turn_way {
     LC_TURN_NONE,  /* as any other, with clocks */
     LC_TURN_KEEPS, /* as any other, with LC_RECORD_KEEPS */
-    LC_TURN_TOLD   /* as a turn: it is on its way already */
+    LC_TURN_SENT   /* as a turn: it is on its way already */
 };
 struct lc_turn_send { /* flags: LC_RECORD_WAITS, ..; seq: its number */
     uint32_t to, context;

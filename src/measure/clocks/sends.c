@@ -101,7 +101,7 @@ struct sending {
     int32_t tag;
     uint32_t bytes, seq, id; /* id 0: record */
     uint64_t waits;
-    bool told; /* the record has left, as a turn */
+    bool in_turn; /* the record has left, as a turn */
 };
 _Static_assert(sizeof(struct sending) <= LC_EVENT_DATA, "fits");
 
@@ -116,7 +116,7 @@ static void send_later(struct lc_call *call, struct lc_clk_thread *k, void *data
         return;
     }
     lc_logical_stamp(&k->l, call->begin, &stamp);
-    if (x.told) {
+    if (x.in_turn) {
         uint64_t words[LC_PART_WORDS];
         lc_clk_turns_known(
             x.to, x.seq, words,
@@ -174,7 +174,7 @@ static __attribute__((noinline)) void send_in_backlog(struct lc_call *call, stru
         x.waits = flags_of(call, msg);
         struct lc_turn_send send = {to, context, x.tag, x.bytes, x.seq, x.waits};
         enum lc_turn_way way = lc_clk_turns_send(call, &send);
-        x.told = way == LC_TURN_TOLD;
+        x.in_turn = way == LC_TURN_SENT;
         x.waits |= way == LC_TURN_KEEPS ? LC_RECORD_KEEPS : 0;
     } else {
         if (recent_sends == NULL)

@@ -119,8 +119,7 @@ static struct window *find(MPI_Win win) {
 
 static void number(struct window *w) {
     const struct lc_clk_comm *c = w->locks.comm.clocks;
-    uint64_t hash = (c->log.id + lc_hash_key(++w->of->n_windows)) * 0xff51afd7ed558ccdull;
-    w->locks.id = hash ^ hash >> 32;
+    w->locks.id = lc_hash_mix(c->log.id + lc_hash_key(++w->of->n_windows));
     w->locks.context =
         (uint32_t)w->locks.id < LC_CONTEXT_FIRST ? LC_CONTEXT_FIRST : (uint32_t)w->locks.id;
 }

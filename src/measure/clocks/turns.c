@@ -259,9 +259,9 @@ enum lc_turn_way lc_clk_turns_send(const struct lc_call *call, const struct lc_t
         return LC_TURN_NONE;
     bool in_turn = turn.peer == (int32_t)x->to && turn.got;
     struct partner *p = in_turn ? make_partner(x->to) : partner_of(x->to);
-    bool told =
+    bool sent =
         turn.open && in_turn && (x->flags & LC_RECORD_BACK) == 0 && p != NULL && tell(call, x);
-    if (turn.open && !told)
+    if (turn.open && !sent)
         lc_clk_turns_close();
     turn.peer = (int32_t)x->to;
     turn.got = false;
@@ -272,7 +272,7 @@ enum lc_turn_way lc_clk_turns_send(const struct lc_call *call, const struct lc_t
     p->promises |= in_turn;
     if (p->promises)
         keep(p, x);
-    return told ? LC_TURN_TOLD : in_turn ? LC_TURN_KEEPS : LC_TURN_NONE;
+    return sent ? LC_TURN_SENT : in_turn ? LC_TURN_KEEPS : LC_TURN_NONE;
 }
 
 void lc_clk_turns_void(uint32_t to) {

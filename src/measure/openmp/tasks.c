@@ -195,10 +195,15 @@ void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame
     data->ptr = task;
 }
 
+/* Is this list of dependences, of n > 0 parts, that of an iteration? */
+static bool is_iteration(const struct ompt_dependence *list) {
+    return list[0].type == OMPT_DEPEND_SOURCE || list[0].type == OMPT_DEPEND_SINK;
+}
+
 void lc_omp_dependences(union ompt_data *data, const struct ompt_dependence *list, int n) {
     struct lc_omp_thread *o = lc_omp_self();
     struct lc_omp_task *task = data != NULL ? data->ptr : NULL;
-    if (o != NULL && n > 0 && lc_omp_is_iteration(list)) {
+    if (o != NULL && n > 0 && is_iteration(list)) {
         lc_omp_iteration(o, list, n);
         return;
     }

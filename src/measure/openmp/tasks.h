@@ -48,11 +48,6 @@ void lc_omp_dependences(union ompt_data *data, const struct ompt_dependence *lis
  * over, both with the iteration, counted from 0 in each dimension; of the begin of the waiting the
  * preloaded library tells, which stands between the program and the runtime's function. */
 
-/* Is this list of dependences, of n > 0 parts, that of an iteration? */
-static inline bool lc_omp_is_iteration(const struct ompt_dependence *list) {
-    return list[0].type == OMPT_DEPEND_SOURCE || list[0].type == OMPT_DEPEND_SINK;
-}
-
 /* The thread is at the source of an iteration, or its waiting for one is over; list: n dimensions
  * of the loop. */
 void lc_omp_iteration(struct lc_omp_thread *o, const struct ompt_dependence *list, int n);

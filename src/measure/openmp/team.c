@@ -136,12 +136,12 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
 }
 
 /* The region that has ended. LLVM's runtime gives a nested team back before it tells of the end, so
- * `told` may already be that of another thread: then it is the innermost one of this thread. */
+ * `ended` may already be that of another thread: then it is the innermost one of this thread. */
 static struct lc_omp_region *take_forked(struct lc_omp_thread *o,
-                                         const struct lc_omp_region *told) {
+                                         const struct lc_omp_region *ended) {
     struct lc_omp_region *region = o->forked;
     for (struct lc_omp_region *at = region; at != NULL; at = at->outer)
-        if (at == told)
+        if (at == ended)
             region = at;
     if (region != NULL)
         o->forked = region->outer;

@@ -493,13 +493,13 @@ EXPORT void __kmpc_doacross_wait(void *place, int thread, const int64_t *iterati
         function = (void (*)(void *, int, const int64_t *))behind(__func__, code);
         atomic_store_explicit(&real, function, memory_order_relaxed);
     }
-    bool told =
+    bool notify =
         atomic_load_explicit(&state, memory_order_acquire) == AWAKE && stub.openmp_sink != NULL;
-    if (told)
+    if (notify)
         stub.openmp_sink(true, code);
     if (function != NULL)
         function(place, thread, iteration);
-    if (told)
+    if (notify)
         stub.openmp_sink(false, code);
 }
 
