@@ -1,5 +1,6 @@
 """Known patterns under the tool, judged by an own computation from the log of time stamps: clocks and factors by the rules of the spec, waits by those
 docs/definitions/wait-states.md, 2.1 to 2.4. Usage: constructed_waits.py LATECOMER PROGRAM FLAVOUR (the program is constructed_waits.c)."""
+import json
 import os
 import re
 import sys
@@ -338,7 +339,10 @@ def run(work, program, size, words, **env):
                     env=work.environment(LATECOMER_CLOCKS_LOG=log, **env))
     if done.status != 0:
         raise RuntimeError(f"{name}: status {done.status}\n{done.out[-500:]}{done.err[-1500:]}")
-    return log, done, work.show(directory=f"exp-{name}")
+    result = work.show(directory=f"exp-{name}")
+    if not result["meta"]["complete"]:
+        raise RuntimeError(f"{name}: only part of a result: {json.dumps(result['meta'])[:1000]}\n{done.out[-500:]}{done.err[-1500:]}")
+    return log, done, result
 
 
 PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("halves", 4), ("posted", 2), ("posted", 4), ("streams", 4), ("remote", 4), ("between", 4), ("parts", 2), ("crowd", 2), ("neighbours", 4), ("epochs", 4),
