@@ -169,7 +169,7 @@ static void join_meta(json_t *first, json_t *second) {
     }
     /* A node that had ended says more of the end than one that was only asked meanwhile. */
     const char *last = json_string_value(json_object_get(first, "ending"));
-    if (last == NULL || strcmp(last, "running") == 0) {
+    if (last == NULL || strcmp(last, LC_ENDING_OF_SNAPSHOT) == 0) {
         static const char *const of_the_end[] = {"ending", "exit_status", "end"};
         for (size_t k = 0; k < sizeof of_the_end / sizeof of_the_end[0]; k++)
             if (json_object_get(second, of_the_end[k]) != NULL)
@@ -211,11 +211,27 @@ bool lc_experiment_has_profile(const char *dir) {
     return access(path, R_OK) == 0;
 }
 
-/* One file for the conversion: the library's, the only partial one, or all of those joined. */
-static enum lc_err find_raw(const char *dir, char *path, bool *whole) {
-    join(path, dir, ".profile.raw");
-    *whole = access(path, R_OK) == 0;
-    if (*whole)
+/* Of a run that goes on, or went on then: its node writes another one when it ends. */
+static bool is_snapshot(const struct lc_raw *part) {
+    json_t *meta = part->meta == NULL ? NULL : json_loads(part->meta, 0, NULL);
+    const char *ending = json_string_value(json_object_get(meta, "ending"));
+    bool found = ending != NULL && strcmp(ending, LC_ENDING_OF_SNAPSHOT) == 0;
+    json_decref(meta);
+    return found;
+}
+
+/* What the conversion is made from. */
+struct input {
+    char path[PATH_MAX]; /* the library's file, the only partial one, or all of those joined */
+    bool whole;          /* it is the library's */
+    bool snapshots;      /* of some node there is no more than that */
+};
+
+static enum lc_err find_raw(const char *dir, struct input *in) {
+    join(in->path, dir, ".profile.raw");
+    in->whole = access(in->path, R_OK) == 0;
+    in->snapshots = false;
+    if (in->whole)
         return LC_OK;
     DIR *entries = opendir(dir);
     if (entries == NULL)
@@ -228,18 +244,20 @@ static enum lc_err find_raw(const char *dir, char *path, bool *whole) {
         if (!is_partial(entry->d_name))
             continue;
         struct lc_raw *one;
-        join(path, dir, entry->d_name);
-        err = lc_raw_read_file(&one, path);
-        if (err == LC_OK)
+        join(in->path, dir, entry->d_name);
+        err = lc_raw_read_file(&one, in->path);
+        if (err == LC_OK) {
+            in->snapshots = in->snapshots || is_snapshot(one);
             err = join_partial(&all, one);
+        }
         count++;
     }
     closedir(entries);
     if (err == LC_OK && count == 0)
         err = lc_fail(LC_ERR_NOT_FOUND, "%s: no profile was saved, so there is no result", dir);
     if (err == LC_OK && count > 1) {
-        join(path, dir, ".profile.raw.joined");
-        err = write_raw(path, all);
+        join(in->path, dir, ".profile.raw.joined");
+        err = write_raw(in->path, all);
     }
     lc_raw_free(all);
     return err;
@@ -314,12 +332,12 @@ static char (*read_hosts(const char *dir, json_int_t ranks, bool *several))[LC_R
     return hosts;
 }
 
-static enum lc_err convert(const char *dir, const char *raw_path, bool whole, json_t *override,
-                           bool keep, uint64_t begin_ns) {
+static enum lc_err convert(const char *dir, const struct input *in, json_t *override, bool keep,
+                           uint64_t begin_ns) {
     char cubex[PATH_MAX], host[256] = "unknown";
     bool several;
     struct lc_raw_file *raw;
-    LC_TRY(lc_raw_file_open(&raw, raw_path));
+    LC_TRY(lc_raw_file_open(&raw, in->path));
     enum lc_err err = lc_facts_make_texts(lc_raw_file_defs(raw));
     if (err != LC_OK) {
         lc_raw_file_close(raw);
@@ -330,9 +348,9 @@ static enum lc_err convert(const char *dir, const char *raw_path, bool whole, js
     json_int_t ranks = integer(meta, "ranks", 0);
     bool covered = covers_all(defs, ranks);
     if (json_object_get(meta, "complete") == NULL)
-        json_object_set_new(meta, "complete", json_boolean(whole && covered));
+        json_object_set_new(meta, "complete", json_boolean(in->whole && covered));
     if (json_object_get(meta, "ending") == NULL)
-        json_object_set_new(meta, "ending", json_string(whole ? "MPI_Finalize" : "unknown"));
+        json_object_set_new(meta, "ending", json_string(in->whole ? "MPI_Finalize" : "unknown"));
     char(*hosts)[LC_RANK_HOST_BYTES] = covered ? NULL : read_hosts(dir, ranks, &several);
     if (defs->n_locations != 0 && (hosts == NULL || !several))
         snprintf(host, sizeof host, "%s", defs->names[defs->locations[0].host]);
@@ -349,7 +367,8 @@ static enum lc_err convert(const char *dir, const char *raw_path, bool whole, js
         err = lc_experiment_write_json(dir, "meta.json", meta);
     lc_raw_file_close(raw);
     json_decref(meta);
-    if (err == LC_OK && !keep && (whole || covered)) { /* else other nodes may bring more */
+    if (err == LC_OK && !keep && (in->whole || (covered && !in->snapshots))) {
+        /* else other nodes may bring more */
         mark_finished(dir);
         lc_experiment_clean(dir);
     }
@@ -382,8 +401,7 @@ bool lc_experiment_is_stale(const char *dir) {
 }
 
 enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep) {
-    char path[PATH_MAX];
-    bool whole;
+    struct input in;
     uint64_t begin_ns = lc_monotonic_raw_ns();
     /* Nodes may finish at the same time; file systems without locks just lose this care. */
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -395,11 +413,16 @@ enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep) {
         close(lock);
         return LC_OK;
     }
-    enum lc_err err = find_raw(dir, path, &whole);
+    enum lc_err err = find_raw(dir, &in);
     if (err == LC_OK)
-        err = convert(dir, path, whole, meta, keep, begin_ns);
-    if (strcmp(path + strlen(path) - 7, ".joined") == 0)
-        unlink(path);
+        err = convert(dir, &in, meta, keep, begin_ns);
+    if (strcmp(in.path + strlen(in.path) - 7, ".joined") == 0)
+        unlink(in.path);
     close(lock);
     return err;
+}
+
+enum lc_err lc_experiment_finish_partial(const char *dir, bool keep) {
+    enum lc_err err = lc_experiment_finish(dir, NULL, keep);
+    return err == LC_ERR_NOT_FOUND && lc_experiment_has_result(dir) ? LC_OK : err;
 }

@@ -21,12 +21,18 @@
 #include "base/err.h"
 #include "format/raw.h"
 
-#define LC_DUMP_REQUEST ".dump"
+#define LC_DUMP_REQUEST       ".dump"
+#define LC_ENDING_OF_SNAPSHOT "running" /* "ending" in the meta of a part: the node has not ended */
 
 /* Makes profile.cubex and meta.json of what is there. `meta` (may be NULL; not taken) overrides
  * what the files say. LC_ERR_NOT_FOUND: there is nothing. `keep`: the run goes on, nothing is
  * removed. A result that is complete stays as it is. */
 enum lc_err lc_experiment_finish(const char *dir, json_t *meta, bool keep);
+
+/* Makes the result for a caller that has just saved a part of it: as lc_experiment_finish, but
+ * where another node's parent took that part into a result that is whole, and removed it, that is
+ * the result. Errors: those of lc_experiment_finish. */
+enum lc_err lc_experiment_finish_partial(const char *dir, bool keep);
 
 /* Nodes have saved more than the result holds (or there is none yet): lc_experiment_finish would
  * bring it up to date. */

@@ -93,7 +93,7 @@ static enum lc_err save_node(struct lc_run *run, const char *ending, bool comple
     bool others_join =
         keep && run->peers.states[0].rank != 0; /* the node of rank 0 does, or show */
     if (err == LC_OK && !others_join)
-        err = lc_experiment_finish(run->dir.path, NULL, keep);
+        err = lc_experiment_finish_partial(run->dir.path, keep);
     return err;
 }
 
@@ -405,7 +405,7 @@ enum lc_err lc_run_dump(struct lc_run *run) {
         return lc_fail(LC_ERR_EXISTS,
                        "%s: the run is ending and its result is being written: wait for it",
                        run->dir.path);
-    enum lc_err err = save_node(run, "running", false, true);
+    enum lc_err err = save_node(run, LC_ENDING_OF_SNAPSHOT, false, true);
     atomic_store(writer, 0); /* whoever ends may write now */
     return err;
 }

@@ -71,7 +71,7 @@ static enum lc_err write_times(struct lc_run *run, const char *ending, bool comp
         err = lc_experiment_write_partial(run->dir.path, run->launch.rank, raw);
     }
     lc_raw_free(raw);
-    return err != LC_OK ? err : lc_experiment_finish(run->dir.path, NULL, false);
+    return err != LC_OK ? err : lc_experiment_finish_partial(run->dir.path, false);
 }
 
 enum lc_err lc_run_write_passed_by(struct lc_run *run, const char *mark) {

@@ -178,6 +178,11 @@ def kill_those_of(directory):
     return killed
 
 
+def names_in(directory):
+    """Without what a guard that was killed while it wrote leaves."""
+    return sorted(name for name in os.listdir(directory) if not name.startswith("profile.cubex."))
+
+
 def check_parts_without_result():
     """A batch system that kills everything leaves the parts of the nodes; show and recover join them."""
     os.mkdir("parts")
@@ -195,8 +200,7 @@ def check_parts_without_result():
     found, text = show("parts/run")
     assert min(ranks_of(found)) > 0 and "ranks unknown" not in text, text + str(os.listdir("parts/run")) + str(found["meta"])
     done = several_hosts.run([LATECOMER, "recover", "parts/run"])
-    left = sorted(name for name in os.listdir("parts/run") if not name.startswith("profile.cubex."))  # these: of a guard that was killed while it wrote
-    assert done.returncode == 0 and left == ["meta.json", "profile.cubex"], (done.stderr, os.listdir("parts/run"))
+    assert done.returncode == 0 and names_in("parts/run") == ["meta.json", "profile.cubex"], (done.stderr, os.listdir("parts/run"))
     assert min(ranks_of(show("parts/run")[0])) > 0
 
 
@@ -209,14 +213,14 @@ def check_part_beside_result():
         part = file.read()
     process.terminate()
     process.communicate(timeout=patience(30))
-    wait_for(lambda: sorted(os.listdir("half/run")) == ["meta.json", "profile.cubex"])
+    wait_for(lambda: names_in("half/run") == ["meta.json", "profile.cubex"])
     before = show("half/run")[0]
     for name, content in ((".partial.0.raw", part), (".run.json", b"{}"), (".finished", b"")):
         with open(f"half/run/{name}", "wb") as file:
             file.write(content)
     assert show("half/run")[0] == before
     done = several_hosts.run([LATECOMER, "recover", "half/run"])
-    assert done.returncode == 0 and sorted(os.listdir("half/run")) == ["meta.json", "profile.cubex"], (done.stderr, os.listdir("half/run"))
+    assert done.returncode == 0 and names_in("half/run") == ["meta.json", "profile.cubex"], (done.stderr, os.listdir("half/run"))
     assert show("half/run")[0] == before
 
 
