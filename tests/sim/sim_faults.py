@@ -74,7 +74,8 @@ def judge(latecomer, mpirun, program, i, bare):
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         log, exp = Path(root) / "log", Path(root) / "exp"
         command = [mpirun, "-n", RANKS, "--seed", i, f"--{kind}", value, latecomer, "run", *(["--trace"] if traced else []), "-o", exp, "--", program, SEED, log]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=patience(60), env={**os.environ, "TMPDIR": root})
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=patience(60),
+                              env={**os.environ, "TMPDIR": root, "SIM_RANDOM_LINES": "1"})
         told = f"status {done.returncode}: {done.stderr[-600:]}"
         expected = {"kill": {137, 0}, "abort": {9, 0}, "error": {0, *CLASSES}}.get(kind, {0})
         if done.returncode not in expected:

@@ -586,7 +586,8 @@ int main(int argc, char **argv) {
     out = fopen(name, "w");
     if (out == NULL)
         return 1;
-    setvbuf(out, NULL, _IOLBF, 1 << 16); /* whole when it is killed */
+    /* Whole when it is killed, if that is asked for. */
+    setvbuf(out, NULL, getenv("SIM_RANDOM_LINES") != NULL ? _IOLBF : _IOFBF, 1 << 16);
     if (threaded)
         PLAIN(MPI_Init_thread, NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     else

@@ -281,7 +281,9 @@ def judge_pairs(found):
 def judge_path(found, case):
     """Critical path, factors, scenarios."""
     result, run, nodes = found.result, found.run, found.apart
-    most, least, late = truth.factors(run), truth.factors(run, sure=True), result["pop"]["critical_path_error_s"]
+    chained = nodes == 1 and case.kind not in ("threads", "handles", "cancels")
+    most, least = (truth.factors(run, sure, chained) for sure in (False, True))
+    late = result["pop"]["critical_path_error_s"]
     in_a_call = POLLS if found.nodes() > 1 else OWN_WORK_NS  # the clocks' error of several nodes, below, is more than that
     small = 1e-9 + (1e-9 * in_a_call * max(map(len, run.calls)) + 2 * result["meta"]["clock_sync"]["error_s"] + 2e-9 * case.wobble_ns() if nodes > 1 else 0)
     for name, value in most.items():
@@ -293,8 +295,8 @@ def judge_path(found, case):
         error = small * (1 if name.endswith("_s") else 2 * value / most["elapsed_s"])
         if not low - error <= result["pop"][name] <= high + error:
             yield f"{name}: {value:.12g} wanted, {result['pop'][name]:.12g} measured"
-    path, surely = (truth.parts(truth.critical_path(run, sure, chained=True)[1]) for sure in (False, True))
-    if nodes == 1 and case.kind not in ("threads", "handles") and path == surely is not None and sum(map(len, path.values())) <= PATH_ENTRIES:
+    path, surely = (truth.parts(truth.critical_path(run, sure, chained=True)[1]) if chained else None for sure in (False, True))
+    if path == surely is not None and sum(map(len, path.values())) <= PATH_ENTRIES:
         yield from (f"critical_path_useful {line}" for line in differences(path, measured(result, "critical_path_useful"), 1e9, lambda path, place: 1))
     for scenario, told in zip(case.what_if(), result["pop"]["what_if"]):
         if told["edges_lost"]:

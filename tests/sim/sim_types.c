@@ -73,8 +73,17 @@ void sim_type_use(struct sim_type *t, int n) {
     free(t);
 }
 
+/* One element lies behind the other, without gaps. */
+static bool is_dense(const struct sim_type *t) {
+    return t->n_blocks == 1 && t->blocks[0].at == 0 && t->blocks[0].bytes == t->ub - t->lb;
+}
+
 char *sim_pack(const void *data, long count, const struct sim_type *t, size_t *bytes) {
     char *packed = sim_new((size_t)(count * t->size) + 1), *to = packed;
+    if (is_dense(t) && count > 0) {
+        *bytes = (size_t)(count * t->size);
+        return memcpy(packed, data, *bytes);
+    }
     for (long i = 0; i < count; i++)
         for (int b = 0; b < t->n_blocks; b++) {
             memcpy(to, (const char *)data + i * (t->ub - t->lb) + t->blocks[b].at,
@@ -87,7 +96,12 @@ char *sim_pack(const void *data, long count, const struct sim_type *t, size_t *b
 
 void sim_unpack(const char *packed, size_t bytes, void *data, long count,
                 const struct sim_type *t) {
-    for (long i = 0; i < count; i++)
+    if (is_dense(t) && bytes > 0) {
+        size_t room = (size_t)(count * t->size);
+        memcpy(data, packed, bytes < room ? bytes : room);
+        return;
+    }
+    for (long i = 0; i < count && bytes > 0; i++)
         for (int b = 0; b < t->n_blocks && bytes > 0; b++) {
             size_t n = (size_t)t->blocks[b].bytes < bytes ? (size_t)t->blocks[b].bytes : bytes;
             memcpy((char *)data + i * (t->ub - t->lb) + t->blocks[b].at, packed, n);

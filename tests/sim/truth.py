@@ -32,6 +32,8 @@ def once(function):
 
 
 class Call:
+    __slots__ = ("rank", "thread", "function", "begin", "end", "lines", "frames", "path", "key", "number", "place", "before", "worked", "after")
+
     def __init__(self, rank, thread, function, begin, end, frames, lines):
         self.rank, self.thread, self.function = rank, int(thread), function
         self.begin, self.end = int(begin), int(end) - 1  # reading the clock takes 1 ns
@@ -39,7 +41,6 @@ class Call:
         self.frames, self.path, self.key = named(frames, function)
         self.number = self.place = self.before = self.worked = None  # of all; location; call path and duration of the code before it
         self.after = 0  # of the code behind the last call of a further thread
-        self.left = Left(self)
 
 
 class Left:
@@ -147,7 +148,7 @@ class Run:
         """Ends of the epochs of locks that this one conflicts with, as far as they had ended when it ended."""
         for other, its_target, its_shared in self.unlocks[window]:
             if other is not call and other.end < call.end + self.error_ns and not (shared and its_shared) and (target == its_target or -1 in (target, its_target)):
-                yield other.left
+                yield Left(other)
 
     def send_that_ends(self, call, word, rest):
         """The send that is complete in this call and may have waited in it, or None."""
@@ -222,7 +223,7 @@ def table():
 @once
 def all_waits(run, nodes=1, analysed=False):
     """(call, Wait) of each call that waited."""
-    found = [(call, wait) for call in run.all() if (wait := wait_of(run, call, nodes, analysed)) is not None]
+    found = [(call, wait) for call in run.all() if call.lines and (wait := wait_of(run, call, nodes, analysed)) is not None]
     found += [(call, Wait(wait.instead.ns, wait.instead.metric, wait.instead.late, False)) for call, wait in found if wait.instead is not None]
     last = last_of(calls[-1] for calls in run.masters)
     return found + [(call, Wait(min(last[0].begin, call.end) - call.begin, "mpi_finalize_wait", last)) for call in (calls[-1] for calls in run.masters)]
@@ -240,7 +241,7 @@ def waits(run, nodes=1, analysed=False):
 def blame(run, nodes=1):
     """(waiting call path, late rank, call path that it was in before) -> [ns at least, at most]; more where several came last at once."""
     result = defaultdict(lambda: [0, 0])
-    for call, wait in all_waits(run, nodes):
+    for call, wait in all_waits(run, nodes, False):
         rows = {(call.key, late.rank, "/".join(late.before)) for late in wait.late}
         for row in rows:
             result[row][0] += wait.ns if wait.sure and len(rows) == 1 else 0
@@ -251,7 +252,7 @@ def blame(run, nodes=1):
 def pairs(run, nodes=1):
     """(rank, other rank) -> [ns that it waited for it at least, at most, messages sent to it, bytes]"""
     result = defaultdict(lambda: [0, 0, 0, 0])
-    for call, wait in all_waits(run, nodes):
+    for call, wait in all_waits(run, nodes, False):
         late = {other.rank for other in wait.late}
         for rank in late:
             result[call.rank, rank][0] += wait.ns if wait.sure and len(late) == 1 else 0
@@ -355,7 +356,7 @@ def sources(run, call):
 @once
 def edges(run):
     """call -> its sources on other ranks, of all calls that have any"""
-    found = {call: [(source, surely) for source, surely in sources(run, call) if source.rank != call.rank] for call in run.all()}
+    found = {call: [(source, surely) for source, surely in sources(run, call) if source.rank != call.rank] for call in run.all() if call.lines}
     return {call: of for call, of in found.items() if of}
 
 
@@ -371,9 +372,14 @@ class Chain(tuple):
     alike = False
 
 
+@once
+def all_sure(run):
+    return all(surely for of in edges(run).values() for _, surely in of)
+
+
 def critical_path(run, sure=False, factors=(), chained=False):
     """As path_of; sure makes no difference where all edges are."""
-    return path_of(run, sure and not all(surely for of in edges(run).values() for _, surely in of), tuple(factors), chained)
+    return path_of(run, sure and not all_sure(run), tuple(factors), chained)
 
 
 @once
@@ -453,8 +459,9 @@ def parts(chain):
     return result
 
 
-def factors(run, sure=False):
-    path, work = critical_path(run, sure)[0], useful(run)
+def factors(run, sure=False, chained=False):
+    """chained: the chain will be asked for, too."""
+    path, work = critical_path(run, sure, chained=chained)[0], useful(run)
     elapsed, most = max(calls[-1].begin for calls in run.masters) - min(calls[0].end for calls in run.masters), max(work)
     mean = sum(work) / len(work)
     return {"critical_path_s": path / 1e9, "elapsed_s": elapsed / 1e9, "load_balance": mean / most, "serialisation_efficiency": most / path,
