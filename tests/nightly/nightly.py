@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """The long tests, in slices: `./latecomer.sh nightly PART [--minutes M] [--seed S]` builds what the part needs and calls this.
 
-nightly.py PART [--minutes M] [--seed S] [--only WORD]
+nightly.py PART [--minutes M] [--seed S] [--only WORD] [--hold FILE]
                                            items of the part (parts.py) one after the other until M minutes are over (60 at most), from where the
                                            last slice of tests/nightly.tsv ended, or from number S; adds a line to that file;
-                                           with --only those with this word in their names: the others are passed over
+                                           with --only those with this word in their names: the others are passed over;
+                                           while FILE is there nothing new begins: items, launches of sim.truth
 nightly.py --list [PART]                   the parts; what the next turn of a part would run, with the commands
 nightly.py --sums                          what all slices together have tried, by part, and how many seeds, pairs or mutations of each kind passed
 nightly.py --check BUILD_DIR               every part can name its items from the tests of this build; runs nothing
@@ -24,10 +25,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import parts
-from busy import Busy
-
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import parts  # noqa: E402
+from busy import Busy  # noqa: E402
+from patience import is_held  # noqa: E402
+
 TABLE = ROOT / "tests/nightly.tsv"
 COLUMNS = ["part", "version", "first", "last", "minutes", "passed", "failed", "names of failed", "cases passed"]
 SKIPPED, LOG_LINES, MOST_MINUTES = 77, 30, 60
@@ -159,7 +162,9 @@ class Slice:
     def go(self, kinds, preexec=None):
         while time.monotonic() < self.end and self.in_vain < len(kinds):
             item = item_of(kinds, self.next)
-            if self.only not in item.name:
+            if is_held():
+                time.sleep(1)
+            elif self.only not in item.name:
                 self.next += 1
             elif not self.take(item, preexec):
                 break
@@ -235,6 +240,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=MOST_MINUTES)
     parser.add_argument("--seed", type=int, metavar="S")
     parser.add_argument("--only", metavar="WORD", default="")
+    parser.add_argument("--hold", type=Path, metavar="FILE")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--sums", action="store_true")
     parser.add_argument("--builds", action="store_true")
@@ -261,6 +267,8 @@ def main():
         return 0
     if not 0 < args.minutes <= MOST_MINUTES:
         parser.error(f"--minutes: more than 0 and at most {MOST_MINUTES}")
+    if args.hold:
+        os.environ["LC_HOLD"] = str(args.hold.absolute())
     number = args.seed if args.seed is not None else next_number(args.part)
     if args.list:
         kinds = parts.kinds_of(args.part)

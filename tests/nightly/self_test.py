@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import nightly
@@ -54,6 +55,14 @@ class Slices(unittest.TestCase):
             self.piece.end = time.monotonic()
             return Item(f"{name}:{turn}", sh("sleep 600"), **more)
         return item
+
+    def test_nothing_begins_while_held(self):
+        with tempfile.NamedTemporaryFile() as file, unittest.mock.patch.dict(os.environ, {"LC_HOLD": file.name}):
+            self.piece = piece = nightly.Slice("made", 1 / 60, 0)
+            piece.go([kind("good", sh("exit 0"))])
+            self.assertEqual((piece.passed, piece.next), (0, 0))
+        piece = self.go([kind("good", sh("exit 0")), self.endless("long")], 0)
+        self.assertEqual((piece.passed, piece.next), (1, 1))
 
     def test_items_are_numbered_through(self):
         kinds = [kind("good", sh("exit 0")), kind("bad", sh("echo why; exit 3")), kind("out", sh("exit 77")), self.endless("long")]

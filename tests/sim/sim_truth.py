@@ -5,8 +5,9 @@ Seeds FIRST to LAST, PROGRAMS in one launch, JOBS launches at a time. For each l
 whom and sent how much; the critical path by call path, its length also of what-if scenarios, and the factors, within 1 ns. Of every fifth a trace is written,
 too, and analysed: waiting, delay costs in both models, classification, the critical path and its indicators, the run time of a what-if scenario. Some are
 on 2 to 8 nodes, within the bounds that the result states; some send clocks in messages on one node; some have several threads a rank, some windows,
-neighbourhoods, files and sessions, some operations, types, attributes and error handlers of their own and other ways to send: of these, but for threads, the analysis is judged for its waiting alone. Some have a network that takes no time: with whom waiting began (costs.tsv) is exact there, but for what docs/clocks.md
+neighbourhoods, files and sessions, some operations, types, attributes and error handlers of their own and other ways to send, some sends that are cancelled: of these, but for threads, the analysis is judged for its waiting alone. Some have a network that takes no time: with whom waiting began (costs.tsv) is exact there, but for what docs/clocks.md
 leaves out. What fails is made smaller, and printed as a line for FOUND."""
+import gc
 import json
 import os
 import resource
@@ -24,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import logged_trace  # noqa: E402
 import logged_what_if  # noqa: E402
 import truth  # noqa: E402
-from patience import patience  # noqa: E402
+from patience import patience, wait_while_held  # noqa: E402
 
 FUNCTIONS = ("alpha", "beta", "gamma_rays", "ring", "stencil", "wavefront", "master", "collective", "send_to", "complete")  # of what-if scenarios
 INDICATORS = ("critical", "non_critical", "intra", "inter")  # not of several threads: the log does not know where locations of further ones begin
@@ -404,9 +405,19 @@ def main():
     programs = int(sys.argv[6]) if len(sys.argv) > 6 else PROGRAMS
     jobs = int(sys.argv[7]) if len(sys.argv) > 7 else 1
     failed = 0
+    gc.freeze()
+    gc.disable()  # it would look again and again at what a launch needs until its end
     cases = [case_of(seed, seed + programs - 1) for seed in range(first, last + 2 - programs, programs)]
+
+    def judged(case):
+        wait_while_held()
+        try:
+            return judge_smallest(tools, case)
+        finally:
+            gc.collect()
+
     with ThreadPoolExecutor(jobs) as pool:
-        for case, wrong in pool.map(lambda case: judge_smallest(tools, case), (FOUND if first == 1 else []) + cases):
+        for case, wrong in pool.map(judged, (FOUND if first == 1 else []) + cases):
             failed += bool(wrong)
             print(*([f"{case}", *wrong[:6]] if wrong else ()), sep="\n  ", end="\n" if wrong else "", flush=True)
     cost = sum(use.ru_utime + use.ru_stime for use in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
