@@ -185,6 +185,11 @@ static inline const void *lc_ring_head(const struct lc_ring_in *in) {
                : in;
 }
 
+/* The entry that was taken last; NULL: its segment has been left. */
+static inline const struct lc_ring_entry *lc_ring_last(const struct lc_ring_in *in) {
+    return in->segment && in->at > 0 ? lc_ring_entry_at(in->segment, in->at - 1) : NULL;
+}
+
 static inline void lc_ring_advance(struct lc_ring_in *in) {
     in->at++;
     in->seq++;

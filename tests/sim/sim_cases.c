@@ -102,6 +102,24 @@ static void posts(void) {
     }
 }
 
+/* Sends are started together and waited for one by one; their receives follow each other faster
+ * than the sender hears of the first. */
+static void burst(void) {
+    enum { N = 40 };
+    int x[N] = {0};
+    MPI_Request sent[N];
+    if (rank == 0) {
+        for (int i = 0; i < N; i++)
+            MPI_Issend(&x[i], 1, MPI_INT, 1, i, MPI_COMM_WORLD, &sent[i]);
+        for (int i = 0; i < N; i++)
+            MPI_Wait(&sent[i], MPI_STATUS_IGNORE);
+    } else if (rank == 1) {
+        usleep(10000);
+        for (int i = 0; i < N; i++)
+            MPI_Recv(&x[i], 1, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
 static void minute(void) {
     long long first = now(), burst = 0;
     for (int i = 0; i < 600; i++) {
@@ -131,6 +149,8 @@ int main(int argc, char **argv) {
         behind();
     else if (strcmp(which, "posts") == 0)
         posts();
+    else if (strcmp(which, "burst") == 0)
+        burst();
     else if (strcmp(which, "minute") == 0)
         minute();
     else if (strcmp(which, "deadlock") == 0)

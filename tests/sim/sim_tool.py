@@ -83,6 +83,16 @@ def wait_of_forced_send(runs, program):
     check("posts: the wait for the receiver", len(waited) == 1 and abs(waited[0] - 0.01) < 1e-4, str(rows))
 
 
+def waits_of_burst(runs, program):
+    """Sends that were started together: the first has waited for its receive, of which the line in the log has gone when its sender looks."""
+    status, out, err, result = runs.run(2, ["--latency", "50000", "--call", "0", *BUFFERED], program, ["burst"])
+    check("burst", status == 0 and err == "", out + err)
+    rows = result["metrics"].get("mpi_latereceiver", {"callpaths": {}})["callpaths"] if result else {}
+    waited = [row[0] for path, row in rows.items() if path.endswith("MPI_Wait")]
+    check("burst: the wait for the receiver", len(waited) == 1 and abs(waited[0] - 0.01) < 1e-4, str(rows))
+    check("burst: posts that were not found", result is None or result["meta"]["piggyback"]["posts_unknown"] == 0, str(result and result["meta"]["piggyback"]))
+
+
 def without_openmp(runs, program):
     ranks = len(os.sched_getaffinity(0))  # enough cores for one thread each
     status, out, err, result = runs.run(max(ranks, 2), [], program, OMP_NUM_THREADS="64")
@@ -109,6 +119,7 @@ def main():
         same(runs, directory)
         all_matched(runs, cases)
         wait_of_forced_send(runs, cases)
+        waits_of_burst(runs, cases)
         without_openmp(runs, directory / "comm-mpich")
         compared_again(runs, cases)
     print("\n".join(found) or "all as it should be")

@@ -71,12 +71,19 @@ static void keep_post(const struct lc_posts *posts, uint32_t source, uint32_t li
     r->reply_later = true;
 }
 
+/* Had the call that waited for this post ended when the sender of the latest entry made it? Of
+ * several sends that are started before one waits for any, the later ones do not say so. */
+static bool has_looked(const struct lc_ring_in *ring, uint64_t posted) {
+    const struct lc_ring_entry *last = lc_ring_last(ring);
+    return last != NULL && last->stamp.enter > posted;
+}
+
 /* The line of a receive that was late and is complete is about to be overwritten: its sender is
- * told, unless it has sent something since, so that its call is over and it has looked. */
+ * told, unless it has sent something since. */
 static inline void tell_sender(struct lc_clk_thread *k, struct lc_source *s, uint32_t source) {
     const struct lc_post_line *line = NULL;
     uint32_t seq = lc_posts_leaving(&s->posts, &line);
-    if (lc_unlikely(seq != 0) && s->ring.seq == seq + 1)
+    if (lc_unlikely(seq != 0) && !has_looked(&s->ring, line->stamp.enter))
         lc_clk_reply_posted(k, source, &line->stamp, seq);
 }
 
