@@ -79,6 +79,7 @@ struct sim_model {
         buffer_bytes; /* of messages of a rank that nobody has received yet: more have to wait */
     bool lazy;        /* a rank answers others, and passes on their data, in MPI calls only */
     enum sim_shape shape;
+    bool cancels_sends;
     bool strict; /* every member of a collective operation waits for all others */
     /* Clocks of nodes but the first: by how much they differ at most. Every few ms the drift grows,
      * or shrinks again, by wobble_ppb. */
@@ -199,7 +200,8 @@ struct sim_message {
     int from, to; /* ranks of the world */
     int source;   /* rank of the sender in its communicator */
     int tag;
-    bool waits;    /* the sender waits until it is matched */
+    bool waits; /* the sender waits until it is matched */
+    bool has_arrived, cancelled;
     bool buffered; /* in sim_endpoint.buffered of the sender */
     uint64_t sent_at, arrives_at;
     struct sim_request *sender;

@@ -2,7 +2,7 @@
  *
  * sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] [--node-latency NS] [--jitter NS]
  *            [--call NS] [--ns-per-kib NS] [--node-ns-per-kib NS] [--eager BYTES] [--random]
- *            [--watchdog S] [--tell FILE] [--buffer BYTES] [--lazy] [--strict]
+ *            [--watchdog S] [--tell FILE] [--buffer BYTES] [--lazy] [--strict] [--cancel-sends]
  *            [--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB]
  *            [--wobble PPB] [--tool-cost READ:LOCK] [--kill RANK:N] [--abort RANK:N]
  *            [--error RANK:N:CLASS] [--step RANK:N:NS] [--stall RANK:N:NS]
@@ -12,7 +12,8 @@
  * that were sent, the tool's own included, and their bytes. --buffer: sends wait when more of a
  * rank's messages than that have not been received. --lazy: a rank answers others, and passes their
  * data on, only while it is in an MPI call. --strict: all members of a collective operation wait
- * for each other, whatever it is. --shape: how data comes to the others in one. --worst: all of
+ * for each other, whatever it is. --cancel-sends: MPI_Cancel has success with every other send that
+ * has no receive (with none). --shape: how data comes to the others in one. --worst: all of
  * that as bad as the standard allows. --offset, --drift: how far the clocks of nodes are apart at
  * most; --wobble: by how much their drift changes. --tool-cost: ns that each stamp and each lock
  * costs the tool (0:0). --kill, --abort, --error, --step: at its N-th MPI call the rank is killed,
@@ -57,7 +58,7 @@ static _Noreturn void usage(void) {
             "usage: sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] "
             "[--node-latency NS] [--jitter NS] [--call NS] [--ns-per-kib NS] "
             "[--node-ns-per-kib NS] [--eager BYTES] [--random] [--watchdog S] "
-            "[--tell FILE] [--buffer BYTES] [--lazy] [--strict] "
+            "[--tell FILE] [--buffer BYTES] [--lazy] [--strict] [--cancel-sends] "
             "[--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB] "
             "[--wobble PPB] [--tool-cost READ:LOCK] [--kill RANK:N|RANK:@NS] [--abort RANK:N] "
             "[--error RANK:N:CLASS] "
@@ -148,6 +149,7 @@ static char **options(int argc, char **argv, struct sim_model *model) {
         BUFFER,
         LAZY,
         STRICT,
+        CANCEL_SENDS,
         SHAPE,
         WORST,
         OFFSET,
@@ -161,21 +163,35 @@ static char **options(int argc, char **argv, struct sim_model *model) {
         STALL,
         SYSTEM
     };
-    static const struct option known[] = {
-        {"seed", 1, NULL, SEED},           {"nodes", 1, NULL, NODES},
-        {"latency", 1, NULL, LATENCY},     {"node-latency", 1, NULL, NODE_LATENCY},
-        {"jitter", 1, NULL, JITTER},       {"call", 1, NULL, CALL},
-        {"ns-per-kib", 1, NULL, PER_KIB},  {"node-ns-per-kib", 1, NULL, NODE_PER_KIB},
-        {"eager", 1, NULL, EAGER},         {"random", 0, NULL, RANDOM},
-        {"watchdog", 1, NULL, WATCHDOG},   {"tell", 1, NULL, TELL},
-        {"buffer", 1, NULL, BUFFER},       {"lazy", 0, NULL, LAZY},
-        {"strict", 0, NULL, STRICT},       {"shape", 1, NULL, SHAPE},
-        {"worst", 0, NULL, WORST},         {"offset", 1, NULL, OFFSET},
-        {"drift", 1, NULL, DRIFT},         {"wobble", 1, NULL, WOBBLE},
-        {"tool-cost", 1, NULL, TOOL_COST}, {"kill", 1, NULL, KILL},
-        {"abort", 1, NULL, ABORT},         {"error", 1, NULL, ERROR},
-        {"step", 1, NULL, STEP},           {"stall", 1, NULL, STALL},
-        {"system", 1, NULL, SYSTEM},       {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"seed", 1, NULL, SEED},
+                                          {"nodes", 1, NULL, NODES},
+                                          {"latency", 1, NULL, LATENCY},
+                                          {"node-latency", 1, NULL, NODE_LATENCY},
+                                          {"jitter", 1, NULL, JITTER},
+                                          {"call", 1, NULL, CALL},
+                                          {"ns-per-kib", 1, NULL, PER_KIB},
+                                          {"node-ns-per-kib", 1, NULL, NODE_PER_KIB},
+                                          {"eager", 1, NULL, EAGER},
+                                          {"random", 0, NULL, RANDOM},
+                                          {"watchdog", 1, NULL, WATCHDOG},
+                                          {"tell", 1, NULL, TELL},
+                                          {"buffer", 1, NULL, BUFFER},
+                                          {"lazy", 0, NULL, LAZY},
+                                          {"strict", 0, NULL, STRICT},
+                                          {"shape", 1, NULL, SHAPE},
+                                          {"worst", 0, NULL, WORST},
+                                          {"offset", 1, NULL, OFFSET},
+                                          {"drift", 1, NULL, DRIFT},
+                                          {"wobble", 1, NULL, WOBBLE},
+                                          {"tool-cost", 1, NULL, TOOL_COST},
+                                          {"kill", 1, NULL, KILL},
+                                          {"abort", 1, NULL, ABORT},
+                                          {"error", 1, NULL, ERROR},
+                                          {"step", 1, NULL, STEP},
+                                          {"stall", 1, NULL, STALL},
+                                          {"system", 1, NULL, SYSTEM},
+                                          {"cancel-sends", 0, NULL, CANCEL_SENDS},
+                                          {NULL, 0, NULL, 0}};
     *model = (struct sim_model){.ranks = 1,
                                 .nodes = 1,
                                 .latency_ns = VT_LATENCY_NS,
@@ -229,6 +245,9 @@ static char **options(int argc, char **argv, struct sim_model *model) {
                 break;
             case STRICT:
                 model->strict = true;
+                break;
+            case CANCEL_SENDS:
+                model->cancels_sends = true;
                 break;
             case SHAPE:
                 model->shape = shape_named(optarg);

@@ -1,16 +1,16 @@
 /* Random programs with structure, which say what they did and when:
- * sim_random PHASES LOG [threads|ordered|wide|handles]
+ * sim_random PHASES LOG [threads|ordered|wide|handles|cancels]
  *
  * Phases (motifs) in loops, below random functions: stencils, rings, wavefronts, masters with
  * workers, collective operations of all kinds, on communicators of its own; with "wide" also
  * windows, neighbourhoods, files and sessions (sim_random_sides.c), with "handles" what
- * sim_random_handles.c has; with "threads" (and
- * MPI_THREAD_MULTIPLE) all but these in several threads at once; with "ordered" no times change who
- * waits for whom, nor to which function they belong: no masters, no synchronous sends, calls around
- * all work. All ranks draw the same program from a seed; how long they work they draw apart, times
- * the factors of SIM_RANDOM_FACTORS (NAME=FACTOR,..) for work in these functions. PHASES says what
- * runs: 7 are all phases of seed 7, 7:2 is only one of them, 7,8,9:0 are several programs one after
- * the other; ring:100 are 100 of a motif.
+ * sim_random_handles.c has, with "cancels" more of its cancelled receives, and cancelled sends;
+ * with "threads" (and MPI_THREAD_MULTIPLE) all but these in several threads at once; with "ordered"
+ * no times change who waits for whom, nor to which function they belong: no masters, no synchronous
+ * sends, calls around all work. All ranks draw the same program from a seed; how long they work
+ * they draw apart, times the factors of SIM_RANDOM_FACTORS (NAME=FACTOR,..) for work in these
+ * functions. PHASES says what runs: 7 are all phases of seed 7, 7:2 is only one of them, 7,8,9:0
+ * are several programs one after the other; ring:100 are 100 of a motif.
  *
  * LOG.RANK has one line for each MPI call: C THREAD FUNCTION BEGIN END PATH, times by the clock.
  * PATH is every function from main, or the first one of the thread, to the caller of MPI:
@@ -22,6 +22,7 @@
  *                                    of any source or with any tag
  *   R REQUEST FROM NUMBER            a receive is complete: of that rank, its send of that number
  *   D REQUEST                        a send is complete
+ *   G REQUEST                        it was cancelled
  *   K COMM KIND ROOT ORDER ME        a collective operation: the ORDER-th of this communicator, in
  *                                    which this is rank ME
  *   Q REQUEST COMM KIND ROOT ORDER ME   a nonblocking one is started
@@ -399,7 +400,8 @@ static const struct {
                    {"handles",
                     8,
                     {operations, shapes, ways_to_send, persistent, probes, cancels, attributes,
-                     two_groups}}},
+                     two_groups}},
+                   {"cancels", 4, {cancels, cancelled_sends, cancelled_sends, probes}}},
   *further;
 
 /* ---- threads ---- */

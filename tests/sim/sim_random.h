@@ -62,6 +62,7 @@ void ways_to_send(struct comm *c);
 void persistent(struct comm *c);
 void probes(struct comm *c);
 void cancels(struct comm *c);
+void cancelled_sends(struct comm *c);
 void attributes(struct comm *c);
 void two_groups(struct comm *c);
 

@@ -287,6 +287,114 @@ void cancels(struct comm *c) {
     ends("MPI_Wait");
 }
 
+static int send_later(const struct comm *c, int *message, int ints, bool synchronous,
+                      MPI_Request *request) {
+    FRAME;
+    signed_by_me(message);
+    starts();
+    if (synchronous)
+        MPI_Issend(message, ints, MPI_INT, next(c), TAG, c->comm, request);
+    else
+        MPI_Isend(message, ints, MPI_INT, next(c), TAG, c->comm, request);
+    note("S %d %d %s %d %d\n", message[1], c->world[next(c)], synchronous ? "Ssend" : "Send",
+         4 * ints, request_ids);
+    ends(synchronous ? "MPI_Issend" : "MPI_Isend");
+    return request_ids++;
+}
+
+/* Was it cancelled? done: it is complete, whichever way. */
+static bool is_gone(MPI_Request *request, int id, int *done) {
+    FRAME;
+    MPI_Status status;
+    int gone = 0;
+    starts();
+    MPI_Test(request, done, &status);
+    if (*done)
+        note("D %d\n", id);
+    ends("MPI_Test");
+    if (*done) {
+        PLAIN(MPI_Test_cancelled, &status, &gone);
+    }
+    if (gone)
+        note("G %d\n", id);
+    return gone != 0;
+}
+
+/* A send is cancelled, while others of its stream are before it and behind it. Who was to get it
+ * is told whether it comes, and may have received the first that does before. */
+void cancelled_sends(struct comm *c) {
+    FRAME;
+    enum { FIRST, DOOMED, LAST, WORD, SENDS };
+    static int out_of[SENDS][2 * BLOCKS], in[2 * BLOCKS], told[3];
+    int when = (int)draw(&common, 3), early_id = -1;
+    MPI_Request early = MPI_REQUEST_NULL;
+    bool large = draw(&common, 2) == 0, synchronous = draw(&common, 3) > 0;
+    bool first = draw(&common, 2) == 0, one_by_one = draw(&common, 2) == 0;
+    int last = (int)draw(&common, 3), done, id[SENDS], told_id = request_ids++, n = 0;
+    MPI_Request sent[SENDS], word;
+    if (c->n < 2)
+        return;
+    for (int i = 0; i < SENDS; i++)
+        sent[i] = MPI_REQUEST_NULL;
+    starts();
+    MPI_Irecv(told, 3, MPI_INT, previous(c), TAG + 2, c->comm, &word);
+    note("P %d\n", told_id);
+    ends("MPI_Irecv");
+    if (when > 0 && (first || last > 0))
+        early_id = receive_later(c, in, 2 * BLOCKS, &early);
+    work();
+    if (first)
+        id[FIRST] = send_later(c, out_of[FIRST], 2, false, &sent[FIRST]);
+    id[DOOMED] = send_later(c, out_of[DOOMED], large ? 2 * BLOCKS : 2, synchronous, &sent[DOOMED]);
+    if (last == 1)
+        id[LAST] = send_later(c, out_of[LAST], 2, false, &sent[LAST]);
+    work();
+    PLAIN(MPI_Cancel, &sent[DOOMED]);
+    out_of[WORD][2] = is_gone(&sent[DOOMED], id[DOOMED], &done);
+    if (last == 2)
+        id[LAST] = send_later(c, out_of[LAST], 2, false, &sent[LAST]);
+    work();
+    signed_by_me(out_of[WORD]);
+    id[WORD] = request_ids++;
+    starts();
+    MPI_Isend(out_of[WORD], 3, MPI_INT, next(c), TAG + 2, c->comm, &sent[WORD]);
+    note("S %d %d Send 12 %d\n", out_of[WORD][1], c->world[next(c)], id[WORD]);
+    ends("MPI_Isend");
+    for (int i = 0; i < 2; i++) {
+        bool gets_word = (i == 0) == (when == 1);
+        if (!gets_word && early_id < 0)
+            continue;
+        starts();
+        MPI_Wait(gets_word ? &word : &early, MPI_STATUS_IGNORE);
+        if (gets_word)
+            note("R %d %d %d\n", told_id, told[0], told[1]);
+        else
+            note("R %d %d %d\n", early_id, in[0], in[1]);
+        ends("MPI_Wait");
+    }
+    for (int i = first + !told[2] + (last > 0) - (early_id >= 0); i > 0; i--) {
+        work();
+        starts();
+        MPI_Recv(in, 2 * BLOCKS, MPI_INT, previous(c), TAG, c->comm, MPI_STATUS_IGNORE);
+        note("P -1\nR -1 %d %d\n", in[0], in[1]);
+        ends("MPI_Recv");
+    }
+    work();
+    for (int i = 0; i < SENDS; i++) {
+        if (sent[i] == MPI_REQUEST_NULL)
+            continue;
+        sent[n] = sent[i];
+        id[n++] = id[i];
+    }
+    for (int i = 0; i < (one_by_one ? n : 1); i++) {
+        starts();
+        MPI_Waitall(one_by_one ? 1 : n, &sent[i], MPI_STATUSES_IGNORE);
+        for (int k = i; k < (one_by_one ? i + 1 : n); k++)
+            note("D %d\n", id[k]);
+        ends("MPI_Waitall");
+    }
+}
+
 /* Looks for a message before it receives it. */
 void probes(struct comm *c) {
     FRAME;

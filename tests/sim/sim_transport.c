@@ -55,6 +55,7 @@ static void matched(struct sim_message *m, uint64_t at) {
     if (!m->waits || m->sender == NULL)
         return;
     m->waits = false;
+    m->sender->message = NULL;
     if (sim->model.lazy && works(m->to)) {
         m->next = sim->endpoints[m->to].unanswered;
         sim->endpoints[m->to].unanswered = m;
@@ -86,6 +87,11 @@ static int holder_of(const struct sim_meeting *m) {
 
 static void arrive(struct sim_message *m) {
     struct sim_endpoint *e = &sim->endpoints[m->to];
+    m->has_arrived = true;
+    if (m->cancelled) {
+        sim_free(m);
+        return;
+    }
     for (struct sim_request **r = &e->first_posted; *r != NULL; r = &(*r)->next)
         if (fits((*r)->context, (*r)->source, (*r)->tag, m)) {
             struct sim_request *request = *r;
@@ -175,16 +181,22 @@ struct sim_request *sim_send(struct sim_envelope to, const void *data, size_t by
     return r;
 }
 
+/* A message that nobody has asked for. */
+static struct sim_message *take_out(struct sim_endpoint *e, struct sim_message **m) {
+    struct sim_message *found = *m;
+    *m = found->next;
+    if (e->last == &found->next)
+        e->last = m;
+    return found;
+}
+
 struct sim_message *sim_look(uint64_t context, int source, int tag, bool take) {
     struct sim_endpoint *e = &sim->endpoints[sim_self()->rank];
     for (struct sim_message **m = &e->first; *m != NULL; m = &(*m)->next)
         if (fits(context, source, tag, *m)) {
             struct sim_message *found = *m;
-            if (take) {
-                *m = found->next;
-                if (e->last == &found->next)
-                    e->last = m;
-            }
+            if (take)
+                take_out(e, m);
             return found;
         }
     return NULL;
@@ -216,17 +228,42 @@ struct sim_request *sim_receive(uint64_t context, int source, int tag) {
     return r;
 }
 
+static void cancelled(struct sim_request *r) {
+    r->cancelled = true;
+    complete_now(r, sim_self()->clock);
+}
+
+/* Every other one that nobody has received or taken in a probe; MPICH cancels none. */
+static bool cancel_send(struct sim_request *r) {
+    struct sim_message *m = r->message;
+    if (!sim->model.cancels_sends || m == NULL || !m->waits || sim_draw(2) == 0)
+        return false;
+    struct sim_endpoint *e = &sim->endpoints[m->to];
+    struct sim_message **at = &e->first;
+    while (*at != NULL && *at != m)
+        at = &(*at)->next;
+    if (m->has_arrived && *at == NULL)
+        return false;
+    m->cancelled = true;
+    if (m->has_arrived)
+        sim_free(take_out(e, at));
+    r->message = NULL;
+    cancelled(r);
+    return true;
+}
+
 bool sim_cancel(struct sim_request *r) {
     struct sim_endpoint *e = &sim->endpoints[r->rank];
-    if (r->kind != SIM_RECEIVE || r->complete)
-        return false; /* MPICH cancels no sends either */
+    if (r->complete || r->kind == SIM_MEETING)
+        return false;
+    if (r->kind == SIM_SEND)
+        return cancel_send(r);
     for (struct sim_request **p = &e->first_posted; *p != NULL; p = &(*p)->next)
         if (*p == r) {
             *p = r->next;
             if (e->last_posted == &r->next)
                 e->last_posted = p;
-            r->cancelled = true;
-            complete_now(r, sim_self()->clock);
+            cancelled(r);
             return true;
         }
     return false;

@@ -32,7 +32,7 @@ INDICATORS = ("critical", "non_critical", "intra", "inter")  # not of several th
 ANALYSED = ("mpi_late", "mpi_wait", "mpi_barrier", "mpi_early", "mpi_mgmt", "mpi_finalize_wait", "delay", *INDICATORS)
 POLLS = 50  # of the tool's own in a call between nodes, at 1 ns
 OWN_WORK_NS = 1000  # docs/clocks.md: shorter work of the tool at the end of a call is the program's
-PATH_ENTRIES = 64  # of the critical path that are kept apart: by call site, of which "handles" have more than paths
+PATH_ENTRIES = 64  # of the critical path that are kept apart: by call site, of which "handles" and "cancels" have more than paths
 THREADS = "begin_thread/"  # of the simulation, in which threads start: before the function of the program
 PHASES = 12  # of sim_random.c
 PROGRAMS = 3  # of a launch, unless told
@@ -61,7 +61,7 @@ class Case(NamedTuple):
     programs: tuple  # (seed, phase) of sim_random
     ranks: int
     words: tuple = ()  # options of sim-mpirun
-    kind: str = ""  # "threads", "wide" or "handles": what sim_random has besides
+    kind: str = ""  # "threads", "wide", "handles" or "cancels": what sim_random has besides
     traced: bool = False
     transport: str = ""  # "mpi": clocks travel in messages on one node, too
 
@@ -108,6 +108,7 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(20039, ((20041, 6),), 2, kind="handles"),  # a sender did not hear of a late receiver that had cancelled another receive
          Case(20000, ((20001, 8),), 2, kind="handles"),  # a cancelled receive that was freed kept its place in the stream
          Case(20069, ((20070, 0), (20070, 1)), 3, ("--nodes", "2", "--node-latency", "0"), "handles", traced=True),  # the truth's: analyze goes by times alone
+         Case(10040, ((10048, 4),), 2, ("--cancel-sends",), "cancels"),  # a cancelled send counted as a message
          Case(10550, ((10559, 11),), 3, kind="threads"), Case(10858, ((10858, 8),), 3, kind="threads"),  # threads began with work of a call in progress
          Case(83, ((83, 8), (83, 9), (83, 10)), 3, FREE), Case(53, ((53, 10),), 3, FREE)]  # both are in MPI_Sendrecv after the wait is over
 
@@ -121,7 +122,8 @@ def case_of(first, last):
         nodes = MOST_NODES[n // 7 % len(MOST_NODES)]
         return Case(first, programs, max(nodes, 2 + n % 4), ("--nodes", str(nodes), *NODES[n % len(NODES)]), kind=("", "handles", "wide")[n // 7 % 3], traced=traced)
     if n % 9 == 8:
-        return Case(first, programs, 2 + n // 9 % 4, tuple(NETWORKS[n // 9 % len(NETWORKS)]), kind="handles", traced=traced)
+        kind, more = (("handles", ()), ("cancels", ("--cancel-sends",)))[n // 9 % 2]
+        return Case(first, programs, 2 + n // 9 % 4, (*NETWORKS[n // 9 % len(NETWORKS)], *more), kind, traced)
     if n % 6 == 5:
         return Case(first, programs, 2 + n % 2, tuple(NETWORKS[n // 2 % len(NETWORKS)]), kind="threads", traced=traced)
     if n % 6 == 1:
@@ -339,7 +341,7 @@ def judge_profile(found, case):
 
 def judge_analysis(found, case):
     """Waiting, delay costs and classification in both models, critical path and indicators, what-if; between nodes only waiting, within the error of the clocks."""
-    if found.apart > 1 or case.kind in ("wide", "handles"):  # the oracle has neither windows nor neighbourhoods, nor all ways to send
+    if found.apart > 1 or case.kind in ("wide", "handles", "cancels"):  # the oracle has neither windows nor neighbourhoods, nor all ways to send
         yield from judge_waits(found.analysis, found, found.nodes() > 1, case.wobble_ns())
         return
     wanted = logged_trace.analysis(found.run, measured(found.analysis, "time"))

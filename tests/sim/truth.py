@@ -75,6 +75,7 @@ class Send:
     def __init__(self, call, number, to, mode, size, request):
         self.call, self.number, self.to, self.mode, self.size, self.request = call, number, int(to), mode, int(size), int(request)
         self.posted, self.any = None, False  # the call that posts its receive; whether that takes any source or tag
+        self.gone = False  # cancelled
 
 
 class Run:
@@ -109,6 +110,10 @@ class Run:
                     poster = call if rest[0] == "-1" else self.requests[call.rank, rest[0]]
                     send = self.sends[int(rest[1]), rest[2]]
                     send.posted, send.any = poster, ["P", "-1", "any"] in poster.lines
+                elif word == "G":
+                    gone = self.requests[call.rank, rest[0]]
+                    gone.gone = True
+                    del self.sends[call.rank, gone.number]
 
     def all(self):
         return (call for calls in self.calls for call in calls)
@@ -155,7 +160,7 @@ class Run:
         if word == "S" and rest[4] == "-1" and call.function in ("MPI_Send", "MPI_Ssend"):
             return self.sends[call.rank, rest[0]]
         send = self.requests[call.rank, rest[0]] if word == "D" else None
-        return send if send is not None and send.mode not in ("Bsend", "Rsend") else None  # which wait for nobody
+        return send if send is not None and not send.gone and send.mode not in ("Bsend", "Rsend") else None  # which wait for nobody
 
 
 def read(path, rank):

@@ -169,9 +169,10 @@ uint32_t lc_clk_put_entry(struct lc_clk_thread *k, uint32_t to, const struct lc_
  */
 uint32_t lc_clk_sent_seq(uint64_t id);
 
-/* What the clocks of a request or message hold of a send to this rank that will not come, if its
- * entry is in a ring. */
-void lc_clk_void_entry(int32_t to, const union lc_op_clocks *clocks);
+/* A send to this rank has failed or was cancelled: its message does not count, and its entry is
+ * void where it is in a ring. */
+void lc_clk_not_sent(struct lc_call *call, int32_t to, uint64_t bytes,
+                     const union lc_op_clocks *clocks);
 
 /* The edge back, from the post of a receive to the end of its send. */
 

@@ -20,7 +20,7 @@ static void send_completed(struct lc_call *call, struct lc_clk_thread *k,
     uint64_t sent = r->clocks.sent.seq;
     int32_t to = lc_clk_world(r->comm, r->peer);
     if (lc_unlikely(r->cancelled && lc_status_cancelled(status))) {
-        lc_clk_void_entry(to, &r->clocks);
+        lc_clk_not_sent(call, to, r->bytes, &r->clocks);
         return;
     }
     uint8_t class = lc_clk.fn_class[call->fn];

@@ -226,7 +226,7 @@ void lc_clocks_send(struct lc_call *call, struct lc_msg *msg) {
     msg->clocks.sent.seq = sent_word(seq, msg);
 }
 
-void lc_clk_void_entry(int32_t to, const union lc_op_clocks *clocks) {
+static void void_entry(int32_t to, const union lc_op_clocks *clocks) {
     lc_clk_lock(); /* it may be put into its ring just now */
     if (lc_clk.backlog) {
         struct sent *s = sent_of(clocks->sent.id);
@@ -241,17 +241,21 @@ void lc_clk_void_entry(int32_t to, const union lc_op_clocks *clocks) {
     lc_clk_unlock();
 }
 
-void lc_clocks_send_failed(struct lc_call *call, struct lc_msg *msg) {
-    if ((uint32_t)msg->clocks.sent.seq == 0) /* no entry went with it */
+void lc_clk_not_sent(struct lc_call *call, int32_t to, uint64_t bytes,
+                     const union lc_op_clocks *clocks) {
+    const struct lc_clk_thread *k = call->thread->clocks;
+    if ((uint32_t)clocks->sent.seq == 0) /* no entry went with it */
         return;
-    lc_clk_void_entry(lc_clk_world(msg->comm, msg->peer), &msg->clocks);
+    void_entry(to, clocks);
     lc_clk_lock();
     lc_clk.counts.messages--;
-    const struct lc_clk_thread *k = call->thread->clocks;
-    int32_t to = lc_clk_world(msg->comm, msg->peer);
     if (to >= 0 && k != NULL && is_measured(k))
-        lc_pairs_not_sent(&lc_clk.pairs, (uint32_t)to, msg->bytes);
+        lc_pairs_not_sent(&lc_clk.pairs, (uint32_t)to, bytes);
     lc_clk_unlock();
+}
+
+void lc_clocks_send_failed(struct lc_call *call, struct lc_msg *msg) {
+    lc_clk_not_sent(call, lc_clk_world(msg->comm, msg->peer), msg->bytes, &msg->clocks);
 }
 
 void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
