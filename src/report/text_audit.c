@@ -166,8 +166,10 @@ static void print_pairing(const struct lc_text *text) {
         const char *key, *one, *several;
     } counts[] = {
         {"absent", "message came without clock data", "messages came without clock data"},
-        {"mispaired", "message was paired with the wrong clock data (noticed by its size)",
-         "messages were paired with the wrong clock data (noticed by their size)"},
+        {"mispaired",
+         "message was paired with the wrong clock data (by its size, or a send that did not leave)",
+         "messages were paired with the wrong clock data (by their size, or sends that did not "
+         "leave)"},
         {"unsure", "message for MPI_ANY_SOURCE was paired by its order alone",
          "messages for MPI_ANY_SOURCE were paired by their order alone"},
         {"lost", "message has no clock data, because memory was short",

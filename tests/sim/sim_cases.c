@@ -120,6 +120,33 @@ static void burst(void) {
     }
 }
 
+/* Rank 1 waits for a message on another node until the one before it was cancelled. */
+static void cancels(void) {
+    int x[2] = {0};
+    MPI_Request sent;
+    if (rank == 0) {
+        for (int gone = 0; !gone; usleep(1000)) {
+            MPI_Status status;
+            int done;
+            MPI_Issend(&x[0], 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &sent);
+            usleep(1000);
+            MPI_Cancel(&sent);
+            MPI_Test(&sent, &done, &status);
+            if (done)
+                MPI_Test_cancelled(&status, &gone);
+            MPI_Send(&gone, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+            if (!gone)
+                MPI_Wait(&sent, MPI_STATUS_IGNORE);
+        }
+        MPI_Send(&x[1], 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        for (int gone = 0; !gone;) {
+            MPI_Recv(&gone, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(&x[0], 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
 static void minute(void) {
     long long first = now(), burst = 0;
     for (int i = 0; i < 600; i++) {
@@ -151,6 +178,8 @@ int main(int argc, char **argv) {
         posts();
     else if (strcmp(which, "burst") == 0)
         burst();
+    else if (strcmp(which, "cancels") == 0)
+        cancels();
     else if (strcmp(which, "minute") == 0)
         minute();
     else if (strcmp(which, "deadlock") == 0)

@@ -1,7 +1,7 @@
 """The tool on the simulated MPI: sim_tool.py LATECOMER SIM-MPIRUN SIM-CASES DIRECTORY-OF-PROGRAMS
 
 The same seed gives the same output and the same result (metrics, call tree, factors, findings) byte by byte; another seed gives other times. The program
-prints what it prints without the tool. Messages find their entries where events of the clocks are forced. Threads that OMP_NUM_THREADS asks for need no cores in
+prints what it prints without the tool. Messages find their entries where events of the clocks are forced. Senders find when their receives were posted. Cancelled sends are left out, or counted. Threads that OMP_NUM_THREADS asks for need no cores in
 a program without OpenMP. Clocks of nodes are compared again after 2 s, 4 s, .., no call waits to be told when, and those that compare wait for a few
 messages."""
 import json
@@ -93,6 +93,15 @@ def waits_of_burst(runs, program):
     check("burst: posts that were not found", result is None or result["meta"]["piggyback"]["posts_unknown"] == 0, str(result and result["meta"]["piggyback"]))
 
 
+def cancelled_send(runs, program):
+    """Of a cancelled send inside a node nothing is left; between nodes its record has left, which is counted. Who sent how much leaves it out."""
+    for words, taken_back in (([], True), (["--nodes", "2"], False)):
+        status, out, err, result = runs.run(2, [*words, "--cancel-sends", *BUFFERED], program, ["cancels"])
+        check(f"cancels {words}", status == 0 and err == "", out + err)
+        counts = result["meta"]["piggyback"] if result else {}
+        check(f"cancels {words}", result is None or (counts["void"], counts["mispaired"]) == ((1, 0) if taken_back else (0, 1)), str(counts))
+
+
 def without_openmp(runs, program):
     ranks = len(os.sched_getaffinity(0))  # enough cores for one thread each
     status, out, err, result = runs.run(max(ranks, 2), [], program, OMP_NUM_THREADS="64")
@@ -120,6 +129,7 @@ def main():
         all_matched(runs, cases)
         wait_of_forced_send(runs, cases)
         waits_of_burst(runs, cases)
+        cancelled_send(runs, cases)
         without_openmp(runs, directory / "comm-mpich")
         compared_again(runs, cases)
     print("\n".join(found) or "all as it should be")

@@ -230,8 +230,10 @@ static void void_entry(int32_t to, const union lc_op_clocks *clocks) {
     lc_clk_lock(); /* it may be put into its ring just now */
     if (lc_clk.backlog) {
         struct sent *s = sent_of(clocks->sent.id);
-        if (s == NULL && to >= 0)
+        if (s == NULL && to >= 0) { /* its record cannot be taken back: another message gets it */
             lc_clk_turns_void((uint32_t)to);
+            lc_clk.match.counts.mispaired++;
+        }
         if (s != NULL && s->entry != NULL && to >= 0)
             lc_ring_make_void(&lc_clk.outs[to], s->entry, s->seq);
         else if (s != NULL)
