@@ -306,7 +306,7 @@ def wait_of(run, call, nodes=1, analysed=False):
             u = send.posted.begin
             if send.mode == "Send" and word == "D" and send.to in from_late:
                 continue  # may have been buffered, while the message from there has surely kept the call: no candidate
-            late = call.begin < u and ends_after(run, call, send) and is_told(run, send)
+            late = call.begin < u and ends_after(run, call, send) and (analysed or is_told(run, send))  # a trace has all posts
             candidates.append(Wait(min(u, call.end) - call.begin if late else 0, "mpi_latereceiver", [send.posted], is_sure(run, call, send, nodes, analysed)))
         if word in ("T", "V"):
             late = last_of(run.others(word, rest))
