@@ -110,6 +110,8 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(20069, ((20070, 0), (20070, 1)), 3, ("--nodes", "2", "--node-latency", "0"), "handles", traced=True),  # the truth's: analyze goes by times alone
          Case(10040, ((10048, 4),), 2, ("--cancel-sends",), "cancels"),  # a cancelled send counted as a message
          Case(14200, ((14202, 4),), 3, ("--latency", "20000"), "handles", traced=True, transport="mpi"),  # the truth's: a trace has posts of small sends, too
+         Case(15750, ((15758, 11), (15759, 0), (15759, 2), *((15759, phase) for phase in range(7, 12))), 4, ("--random", "--eager", "0"), traced=True),
+         # the truth's: three came last to MPI_Finalize at once
          Case(10550, ((10559, 11),), 3, kind="threads"), Case(10858, ((10858, 8),), 3, kind="threads"),  # threads began with work of a call in progress
          Case(83, ((83, 8), (83, 9), (83, 10)), 3, FREE), Case(53, ((53, 10),), 3, FREE)]  # both are in MPI_Sendrecv after the wait is over
 
