@@ -43,7 +43,7 @@ def needs(call):
 
 
 def length(analysis, scenario):
-    """ns of the run, from the first event to the last."""
+    """ns of the run, from the first event to the last, at least and at most: in which of its functions a further thread was behind its last call is not logged."""
     trace, share = analysis.t, share_of(scenario)
     begun, now, at = {}, [0] * trace.n, [0] * trace.n  # call -> new time; of each location: new time of its last call, number of the next
     all_of = {id(call): calls for calls in (analysis.init, analysis.finalize) for call in calls if call}
@@ -73,4 +73,6 @@ def length(analysis, scenario):
         pass
     if any(at[place] < len(calls) for place, calls in enumerate(trace.calls)):
         raise ValueError("the log's calls wait for each other in a circle")
-    return max(now)
+    kept = [[1 - share(calls[-1].path[:depth]) for depth in range(1, len(calls[-1].path))] for calls in trace.calls]
+    after = [calls[-1].after for calls in trace.run.calls]
+    return tuple(max(ns + more * part(of) for ns, more, of in zip(now, after, kept)) for part in (min, max))
