@@ -22,15 +22,29 @@
 struct lc_clk lc_clk = {.lock = LC_BIASED_INITIALIZER, .memory_fd = -1, .comm = MPI_COMM_NULL};
 
 void lc_clk_all_lock(void) {
+    bool seldom = false;
     lc_biased_lock(&lc_clk.lock);
+    if (!lc_clk.clocks_meet)
+        return;
     for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
-        lc_clk_own_lock(k);
+        seldom |= lc_owned_visit(&k->lock);
+    lc_owned_visits_seen(seldom);
+    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
+        lc_owned_wait(&k->lock);
 }
 
 void lc_clk_all_unlock(void) {
-    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
-        lc_clk_own_unlock(k);
+    if (lc_clk.clocks_meet) {
+        bool often = lc_clk_visits_often();
+        for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
+            lc_owned_leave(&k->lock, often);
+    }
     lc_biased_unlock(&lc_clk.lock);
+}
+
+bool lc_clk_visits_often(void) {
+    lc_clk.visits += lc_clk.visits <= LC_VISITS_SELDOM;
+    return lc_clk.visits > LC_VISITS_SELDOM;
 }
 
 /* Useful time until now: outside MPI, spent in `node`. With lc_clk_own_lock. */
@@ -330,7 +344,9 @@ static inline void part(struct lc_clk_thread *k, uint64_t now, uint32_t node, ui
     }
     uint64_t last = k->l.last;
     lc_clk_own_lock(k);
-    useful(k, now, node);
+    /* A region's begin and the fork that follows are one instant: the second adds nothing. */
+    if (now != last || lc_unlikely(k->epoch != lc_clk.epoch))
+        useful(k, now, node);
     lc_clk_own_unlock(k);
     uint64_t ticks = now > last ? now - last : 0;
     if (lc_unlikely(ticks >= lc_clk.past_ticks))

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/owned_lock.h"
 #include "format/raw.h"
 #include "measure/mpi/operations.h"
 #include "measure/core/core.h"
@@ -156,7 +157,7 @@ struct lc_event_at {
  * Who looks at the clocks of all threads (intervals, phases, replies) has both locks. */
 struct lc_clk_thread {
     struct lc_logical l;
-    _Atomic uint32_t lock; /* lc_clk_own_lock */
+    struct lc_owned lock; /* lc_clk_own_lock */
     struct lc_thread *thread;
     uint32_t index; /* of its location */
     /* where clocks lag behind the program: end of the last event of the program, and what it has

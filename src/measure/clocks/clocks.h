@@ -29,7 +29,7 @@
 #include <stdio.h>
 
 #include "base/biased_lock.h"
-#include "base/short_lock.h"
+#include "base/owned_lock.h"
 #include "base/timer.h"
 #include "format/facts.h"
 #include "measure/clocks/call_state.h"
@@ -43,7 +43,11 @@
 struct lc_freed_log;
 struct lc_ring_out;
 
-enum { LC_REPLY_SLOTS = 1024, LC_INTERVALS_MAX = 4096 };
+enum {
+    LC_REPLY_SLOTS = 1024,
+    LC_INTERVALS_MAX = 4096,
+    LC_VISITS_SELDOM = 256 /* system calls at most for visits to clocks of other threads */
+};
 
 struct lc_interval {     /* intervals.h */
     uint64_t begin, end; /* ticks */
@@ -83,6 +87,7 @@ struct lc_clk {
     bool threads_meet;
     /* since MPI_Init, for good: other threads read a thread's own clocks when they switch */
     bool clocks_meet;
+    uint32_t visits; /* of others to a thread's own clocks, so far; with lc_clk.lock */
     bool backlog;    /* not all ranks share memory: clocks may lag behind the program (backlog.h) */
     bool mixed;      /* but some do */
     bool alone_each; /* of a test: no collectives are reduced together (collectives.h) */
@@ -187,13 +192,17 @@ static inline void lc_clk_unlock(void) {
  * lag, the queue's lock does for that. No other lock is taken within it. */
 static inline void lc_clk_own_lock(struct lc_clk_thread *k) {
     if (lc_unlikely(lc_clk.clocks_meet))
-        lc_short_lock(&k->lock);
+        lc_owned_lock(&k->lock);
 }
 
 static inline void lc_clk_own_unlock(struct lc_clk_thread *k) {
     if (lc_unlikely(lc_clk.clocks_meet))
-        lc_short_unlock(&k->lock);
+        lc_owned_unlock(&k->lock);
 }
+
+/* One more visit of another thread to a thread's own clocks, with lc_clk.lock: are they so many
+ * that owners are to be atomic (base/owned_lock.h)? */
+bool lc_clk_visits_often(void);
 
 /* lc_clk.lock and that of each thread: for who reads the clocks of all, or changes what each looks
  * at (intervals, phases). */

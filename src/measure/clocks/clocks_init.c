@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/far_barrier.h"
 #include "base/mem.h"
 #include "base/timer.h"
 #include "measure/mpi/handles.h"
@@ -107,8 +108,10 @@ static bool make_tables(void) {
 
 /* The thread of MPI_Init and others that were seen before get clocks now. */
 static void adopt_threads(struct lc_call *call) {
-    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next)
+    for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
         k->l.rank = lc_clk.rank;
+        lc_owned_init(&k->lock, lc_clk.visits > LC_VISITS_SELDOM);
+    }
     lc_clocks_thread_new(call);
 }
 
@@ -138,6 +141,8 @@ static void init(struct lc_call *call) {
         away |= lc_clk.areas[i].head == NULL;
     lc_clk.threads_meet = lc_core.multiple || away;
     lc_clk.clocks_meet = lc_core.multiple && !(away && lc_clk.records);
+    if (lc_clk.clocks_meet && !lc_far_barrier_possible())
+        lc_clk.visits = LC_VISITS_SELDOM + 1;
     lc_clk.ready = true;
     adopt_threads(call);
     lc_clk.finish_may_wait = lc_core.multiple;

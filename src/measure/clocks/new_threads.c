@@ -34,8 +34,8 @@ static uint64_t before(uint64_t clock, uint64_t worked) {
 
 /* Those of the first thread. It may be in an event: each of the words is as it was before or after.
  * Where it calls MPI at the same time as others do: at the end of its last call, for what it has
- * worked since then, up to the call that it is in, need not come before what they do. With
- * lc_clk_own_lock of it. */
+ * worked since then, up to the call that it is in, need not come before what they do. On a visit to
+ * it. */
 static struct clocks of_first(const struct lc_clk_thread *first) {
     struct clocks c = {0};
     const struct lc_logical *l = &first->l;
@@ -98,8 +98,11 @@ static void go_on_as_last(struct lc_logical *l, const struct lc_clk_thread *firs
 static void begin_thread(struct lc_clk_thread *k, uint64_t now) {
     struct lc_clk_thread *first = lc_clk.threads;
     uint32_t interval = lc_clk.on ? lc_clk.n_intervals : 0;
-    if (first != NULL)
-        lc_clk_own_lock(first);
+    bool visits = first != NULL && lc_clk.clocks_meet;
+    if (visits) {
+        lc_owned_visits_seen(lc_owned_visit(&first->lock));
+        lc_owned_wait(&first->lock);
+    }
     k->between = true;
     k->epoch = lc_clk.epoch;
     if (k->l.interval != interval) {
@@ -109,8 +112,8 @@ static void begin_thread(struct lc_clk_thread *k, uint64_t now) {
     } else if (interval != 0 && first != NULL) {
         go_on_as_last(&k->l, first, now);
     }
-    if (first != NULL)
-        lc_clk_own_unlock(first);
+    if (visits)
+        lc_owned_leave(&first->lock, lc_clk_visits_often());
     if (interval != 0)
         lc_clk_phase_catch_up(k);
 }
@@ -158,6 +161,7 @@ static void make_clocks(struct lc_clk_thread *k, const struct lc_call *call) {
     }
     lc_biased_lock(&lc_clk.lock);
     k->l.rank = lc_clk.rank;
+    lc_owned_init(&k->lock, lc_clk.visits > LC_VISITS_SELDOM);
     lc_clk.n_threads++;
     lc_clk.may_defer = lc_clk.may_defer && lc_clk.n_threads == 1;
     init_vector(&k->l.vec);
