@@ -459,13 +459,13 @@ static void phase_end(struct lc_call *call, struct lc_clk_thread *k, void *data)
     lc_clk_phase_end(k, call);
 }
 
-void lc_clocks_region_begin(struct lc_call *call) {
+void lc_clocks_region_begin(struct lc_call *call, bool named) {
     static const struct lc_event_type event = {.run = phase_begin};
     struct lc_clk_thread *k = call->thread->clocks;
     if (k == NULL)
         return;
     cut(k, call);
-    if (call->thread->n_named > 0)
+    if (!named || call->thread->n_named > 0)
         return;
     if (lc_clk.backlog) {
         uint32_t region = lc_clk_phase_of(k, call);

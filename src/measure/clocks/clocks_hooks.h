@@ -92,7 +92,7 @@ void lc_clocks_recalibrate(void);
 /* In MPI_Finalize, before MPI's: what is on its way is received, results are joined. Collective. */
 void lc_clocks_finalize(struct lc_call *call);
 /* A region of the program begins at call->begin; useful time is cut there. */
-void lc_clocks_region_begin(struct lc_call *call);
+void lc_clocks_region_begin(struct lc_call *call, bool named);
 /* The region `open` ends at call->begin; useful time is cut there. */
 void lc_clocks_region_end(struct lc_call *call, struct lc_region_open *open);
 /* The measurement is switched on or off. */

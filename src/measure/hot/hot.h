@@ -91,8 +91,8 @@ LC_HOOK(coll_end, (struct lc_call * call, struct lc_coll *coll), (call, coll))
 LC_HOOK(comm_new, (struct lc_call * call, struct lc_comm *comm), (call, comm))
 LC_HOOK(comm_free, (struct lc_call * call, struct lc_comm *comm), (call, comm))
 /* Regions: call->entry's last item is the region; at the end call->entry is that of latecomer_end.
- */
-LC_HOOK(region_begin, (struct lc_call * call), (call))
+ * named: by the program, by a name; else it is a function, or a construct of OpenMP. */
+LC_HOOK(region_begin, (struct lc_call * call, bool named), (call, named))
 LC_HOOK(region_end, (struct lc_call * call, struct lc_region_open *open), (call, open))
 /* Measurement goes on or off in this process; call->begin is the time. Called once, by the thread
  * that switches. */

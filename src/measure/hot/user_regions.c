@@ -40,7 +40,7 @@ static uint32_t region_begin(uint32_t region, bool named, void *frame, void *ra)
     uint32_t node = 0;
     if (call.entry != t->off_entry) {
         lc_row(t, call.entry->path, LC_RAW_CLASS_TIME)->count++;
-        lc_hook_region_begin(&call);
+        lc_hook_region_begin(&call, named);
         node = call.entry->path->node;
     }
     t->regions[t->n_regions++] = (struct lc_region_open){

@@ -157,7 +157,7 @@ static inline void lc_trace_coll_end(struct lc_call *call, struct lc_coll *coll)
         lc_trace_coll_write(call, coll, true);
 }
 
-static inline void lc_trace_region_begin(struct lc_call *call) {
+static inline void lc_trace_region_begin(struct lc_call *call, bool named) {
     if (lc_unlikely(lc_tracing.windows))
         lc_trace_window_region_begin(call);
     struct lc_trace_stream *s = lc_trace_stream_of(call);
@@ -165,7 +165,7 @@ static inline void lc_trace_region_begin(struct lc_call *call) {
         return;
     lc_trace_put2(s, lc_rec_word(LC_REC_REGION_IN, call->begin - s->base_ticks),
                   call->entry->path->node | (uint64_t)call->common << 32);
-    if (call->thread->n_named == 0)
+    if (named && call->thread->n_named == 0)
         lc_trace_phase(call);
 }
 
