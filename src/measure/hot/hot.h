@@ -135,13 +135,16 @@ static inline void lc_book_gap(struct lc_call *call) {
     call->common = e->gap_common[0];
 }
 
-/* The begin of an event: an MPI call, or a region's begin or end. false: do nothing but forward. */
-static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame, void *ra) {
+/* The begin of an event: an MPI call, or a region's begin or end. at: when (ticks), if the clock
+ * has just been read, else 0. false: do nothing but forward. */
+static inline bool lc_enter_event_at(struct lc_call *call, uint32_t fn, void *frame, void *ra,
+                                     uint64_t at) {
 #if LC_NOP /* the baseline of the benchmark: forward, nothing else */
     (void)call;
     (void)fn;
     (void)frame;
     (void)ra;
+    (void)at;
     return false;
 #else
     struct lc_thread *t = lc_self;
@@ -160,7 +163,7 @@ static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame
         return false;
     call->thread = t;
     call->mode = mode;
-    call->begin = lc_ticks();
+    call->begin = at != 0 ? at : lc_ticks();
     t->depth = 1;
     t->outer_frame = (uint64_t)frame;
     t->outer_ra = (uint64_t)ra;
@@ -176,6 +179,10 @@ static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame
         lc_entry_made(call);
     return true;
 #endif
+}
+
+static inline bool lc_enter_event(struct lc_call *call, uint32_t fn, void *frame, void *ra) {
+    return lc_enter_event_at(call, fn, frame, ra, 0);
 }
 
 static inline bool lc_enter(struct lc_call *call, uint32_t fn, void *frame, void *ra) {

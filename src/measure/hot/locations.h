@@ -52,7 +52,7 @@ void lc_api_function_exit(void *function, void *site);
  * this frame, which returns to ra. The node of the call tree; 0: not measured, and not to be
  * ended. */
 uint32_t lc_region_enter(uint32_t region, void *frame, void *ra);
-/* Ends it; the same frame and ra. */
-void lc_region_leave(uint32_t region, void *frame, void *ra);
+/* Ends it, now (ticks); the same frame and ra. */
+void lc_region_leave(uint32_t region, void *frame, void *ra, uint64_t now);
 
 #endif

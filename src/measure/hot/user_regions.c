@@ -72,7 +72,8 @@ static void close_region(struct lc_thread *t, struct lc_call *call) {
     t->ctx = t->n_regions > 0 ? t->regions[t->n_regions - 1].entry->serial : 0;
 }
 
-static void region_end(uint32_t region, void *frame, void *ra) {
+/* now: ticks, or 0: not known. */
+static void region_end_at(uint32_t region, void *frame, void *ra, uint64_t now) {
     struct lc_thread *t = lc_self;
     if (region == LC_NONE || t == NULL || t->depth != 0)
         return;
@@ -87,7 +88,7 @@ static void region_end(uint32_t region, void *frame, void *ra) {
         return;
     }
     struct lc_call call;
-    if (!lc_enter_event(&call, lc_region_fn(region, true), frame, ra))
+    if (!lc_enter_event_at(&call, lc_region_fn(region, true), frame, ra, now))
         return;
     while (t->n_regions > i) { /* begun inside, never ended */
         close_region(t, &call);
@@ -97,12 +98,16 @@ static void region_end(uint32_t region, void *frame, void *ra) {
     leave_event(&call);
 }
 
+static void region_end(uint32_t region, void *frame, void *ra) {
+    region_end_at(region, frame, ra, 0);
+}
+
 uint32_t lc_region_enter(uint32_t region, void *frame, void *ra) {
     return region_begin(region, false, frame, ra);
 }
 
-void lc_region_leave(uint32_t region, void *frame, void *ra) {
-    region_end(region, frame, ra);
+void lc_region_leave(uint32_t region, void *frame, void *ra, uint64_t now) {
+    region_end_at(region, frame, ra, now);
 }
 
 void lc_api_begin(const char *name) {

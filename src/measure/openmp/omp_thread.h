@@ -247,8 +247,9 @@ struct lc_omp_thread {
     struct lc_omp_node *at;       /* where the time since the last event belongs */
     struct lc_omp_node *outer[LC_OMP_DEEPEST];
     uint32_t n_outer;
-    uint64_t entered;  /* the runtime (barrier, lock, ..) */
-    uint64_t task_max; /* longest task clock */
+    uint64_t entered;      /* the runtime (barrier, lock, ..) */
+    uint64_t barrier_left; /* that may be the last one of a team; 0: it cannot */
+    uint64_t task_max;     /* longest task clock */
     uint64_t whatif_max[LC_WHATIF_MAX];
     /* the thread's clocks when the task's was last brought up to them, and their interval */
     uint64_t seen_useful, seen_own;

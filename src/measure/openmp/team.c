@@ -82,9 +82,9 @@ static void open_path(struct lc_omp_thread *o, struct lc_omp_region *region,
     region->opened = region->node != 0 ? name->node + 1 : 0;
 }
 
-static void close_path(const struct lc_omp_region *region, const void *code) {
+static void close_path(const struct lc_omp_region *region, const void *code, uint64_t now) {
     void *at = frame_holds(region->frame, code) ? region->frame : __builtin_frame_address(0);
-    lc_region_leave(region->opened - 1, at, (void *)(uintptr_t)code);
+    lc_region_leave(region->opened - 1, at, (void *)(uintptr_t)code, now);
 }
 
 /* Clocks that lag far behind are brought on by the thread that calls MPI, where no other one can be
@@ -171,7 +171,7 @@ void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags
     o->n_outer = region->depth;
     lc_omp_task_unkeep(&o->pools, o->task);
     if (region->opened)
-        close_path(region, code);
+        close_path(region, code, now);
     lc_omp_unkeep(&o->pools, region);
 }
 
@@ -282,9 +282,21 @@ static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
     data->ptr = task;
 }
 
+/* When the share ends: of a worker that has waited for the others, when all had come; of the thread
+ * that forked a team of several, at the end of its last barrier, if nothing happened since: the
+ * program's code never runs between both. Else now. */
+static uint64_t share_ends(const struct lc_omp_thread *o, const struct lc_omp_task *task,
+                           bool joined) {
+    if (joined)
+        return o->idle;
+    bool last = o->barrier_left != 0 && o->barrier_left == o->t->last_ticks && task->number == 0;
+    return last ? o->barrier_left : lc_ticks();
+}
+
 static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union ompt_data *data) {
-    uint64_t now = lc_ticks();
-    if (!book_join(o, task))
+    bool joined = book_join(o, task);
+    uint64_t now = share_ends(o, task, joined);
+    if (!joined)
         lc_omp_trace_team_end(o, task, now);
     struct lc_omp_task *forked = NULL;
     if (task->number == 0 && task->region != NULL) {
@@ -333,6 +345,11 @@ static bool is_barrier(int kind) {
     return kind != OMPT_SYNC_TASKWAIT && kind != OMPT_SYNC_TASKGROUP && kind != OMPT_SYNC_REDUCTION;
 }
 
+/* Perhaps the last one of a team; before 5.1 that is told as those of worksharing are. */
+static bool may_be_last(int kind) {
+    return kind == OMPT_SYNC_IMPLICIT || kind == OMPT_SYNC_PARALLEL || kind == OMPT_SYNC_TEAMS;
+}
+
 /* It has come to a barrier, whose node it is at; node: where it was longest before. */
 static void arrive(struct lc_omp_thread *o, uint32_t node, uint64_t now) {
     struct lc_omp_task *task = o->task;
@@ -355,7 +372,7 @@ static void barrier_begin(struct lc_omp_thread *o, int kind, union ompt_data *da
     if (task == NULL || task->region == NULL || task->explicit_one)
         return;
     arrive(o, node, now);
-    if (kind == OMPT_SYNC_IMPLICIT || kind == OMPT_SYNC_PARALLEL || kind == OMPT_SYNC_TEAMS)
+    if (may_be_last(kind))
         lc_omp_task_hide(o, data);
 }
 
@@ -374,6 +391,8 @@ static void barrier_end(struct lc_omp_thread *o, int kind) {
                              &b->last);
         }
         task->came = 0;
+        bool team = atomic_load_explicit(&task->region->team, memory_order_relaxed) > 1;
+        o->barrier_left = team && may_be_last(kind) ? now : 0; /* see share_ends */
     }
     lc_omp_pop(o, now);
 }

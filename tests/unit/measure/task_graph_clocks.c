@@ -145,10 +145,11 @@ uint32_t lc_region_enter(uint32_t id, void *frame, void *code) {
     return 0;
 }
 
-void lc_region_leave(uint32_t id, void *frame, void *code) {
+void lc_region_leave(uint32_t id, void *frame, void *code, uint64_t at) {
     (void)id;
     (void)frame;
     (void)code;
+    (void)at;
 }
 
 /* Nodes of the call tree: explicit tasks', one that all others are at, none for a region's name. */
