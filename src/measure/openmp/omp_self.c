@@ -79,7 +79,7 @@ void lc_omp_at_end(enum lc_omp_kind kind, lc_omp_end_fn does) {
 
 void lc_omp_unkeep(struct lc_omp_pools *mine, void *record) {
     struct lc_omp_item *item = record;
-    if (item == NULL || atomic_fetch_sub_explicit(&item->references, 1, memory_order_acq_rel) != 1)
+    if (item == NULL || !lc_omp_references_end(item, 1))
         return;
     lc_omp_end_fn does = atomic_load_explicit(&at_end[item->kind], memory_order_relaxed);
     if (does != NULL)

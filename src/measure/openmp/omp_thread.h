@@ -89,6 +89,16 @@ static inline void lc_omp_keep(struct lc_omp_item *item) {
     atomic_fetch_add_explicit(&item->references, 1, memory_order_relaxed);
 }
 
+/* n references less, all of the caller's: were they the last ones? Who has all that there are needs
+ * no atomic operation: nobody else can make one more. */
+static inline bool lc_omp_references_end(struct lc_omp_item *item, uint32_t n) {
+    /* acquire: partners are the releases of the others */
+    if (atomic_load_explicit(&item->references, memory_order_acquire) != n)
+        return atomic_fetch_sub_explicit(&item->references, n, memory_order_acq_rel) == n;
+    atomic_store_explicit(&item->references, 0, memory_order_relaxed);
+    return true;
+}
+
 struct lc_omp_set;
 struct lc_state_row;
 

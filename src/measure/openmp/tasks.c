@@ -30,9 +30,15 @@ static struct lc_omp_task *free_task(struct lc_omp_pools *mine, struct lc_omp_ta
     return parent;
 }
 
+/* One user of the record less; the last one frees it. mine: of the calling thread. */
+static void unkeep_task(struct lc_omp_pools *mine, struct lc_omp_task *task) {
+    while (task != NULL && lc_omp_references_end(&task->item, 1))
+        task = free_task(mine, task);
+}
+
 /* Its last user was an event of the backlog. */
 static void end_of_task(struct lc_omp_pools *mine, struct lc_omp_item *item) {
-    lc_omp_task_unkeep(mine, free_task(mine, (struct lc_omp_task *)item));
+    unkeep_task(mine, free_task(mine, (struct lc_omp_task *)item));
 }
 
 struct lc_omp_task *lc_omp_task_new(struct lc_omp_thread *o) {
@@ -47,13 +53,12 @@ struct lc_omp_task *lc_omp_task_new(struct lc_omp_thread *o) {
     return task;
 }
 
-/* A child refers to it. Only its thread creates children: no other writes its count then. */
-static void keep_parent(struct lc_omp_task *parent) {
-    if (parent->spare == 0) {
-        atomic_fetch_add_explicit(&parent->item.references, SPARE, memory_order_relaxed);
-        parent->spare = SPARE;
+void lc_omp_task_keep(struct lc_omp_task *task) {
+    if (task->spare == 0) {
+        atomic_fetch_add_explicit(&task->item.references, SPARE, memory_order_relaxed);
+        task->spare = SPARE;
     }
-    parent->spare--;
+    task->spare--;
 }
 
 void lc_omp_task_over(struct lc_omp_thread *o, struct lc_omp_task *task) {
@@ -61,8 +66,7 @@ void lc_omp_task_over(struct lc_omp_thread *o, struct lc_omp_task *task) {
     task->spare = 0;
     if (!task->explicit_one)
         lc_omp_parent_unkeep(o);
-    if (atomic_fetch_sub_explicit(&task->item.references, spare + 1, memory_order_acq_rel) !=
-        spare + 1)
+    if (!lc_omp_references_end(&task->item, spare + 1))
         return;
     /* Its parent loses one, too, but not at once: that line of cache is everybody's. */
     struct lc_omp_task *parent = free_task(&o->pools, task);
@@ -78,15 +82,8 @@ void lc_omp_parent_unkeep(struct lc_omp_thread *o) {
     uint32_t n = o->parent_loses;
     o->parent = NULL;
     o->parent_loses = 0;
-    if (parent != NULL &&
-        atomic_fetch_sub_explicit(&parent->item.references, n, memory_order_acq_rel) == n)
-        lc_omp_task_unkeep(&o->pools, free_task(&o->pools, parent));
-}
-
-void lc_omp_task_unkeep(struct lc_omp_pools *mine, struct lc_omp_task *task) {
-    while (task != NULL &&
-           atomic_fetch_sub_explicit(&task->item.references, 1, memory_order_acq_rel) == 1)
-        task = free_task(mine, task);
+    if (parent != NULL && lc_omp_references_end(&parent->item, n))
+        unkeep_task(&o->pools, free_task(&o->pools, parent));
 }
 
 void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
@@ -173,11 +170,11 @@ void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame
     task->region = parent->region;
     task->group = parent->group;
     task->barrier = parent->barrier;
-    keep_parent(parent);
+    lc_omp_task_keep(parent);
     if (task->group != NULL)
         lc_omp_keep(&task->group->item);
     if ((flags & OMPT_TASK_TASKWAIT) != 0) {
-        lc_omp_task_unkeep(&o->pools, parent->awaits);
+        unkeep_task(&o->pools, parent->awaits);
         parent->awaits = task;
         lc_omp_enter(o, now);
         lc_omp_push(o, LC_OMP_AT_TASKWAIT, code, now);
@@ -227,7 +224,7 @@ static void waited_for_dependences(struct lc_omp_thread *o, uint64_t now) {
     lc_omp_depend_end(o, construct, &here);
     o->task->awaits = NULL;
     lc_omp_point_drop(o, &here);
-    lc_omp_task_unkeep(&o->pools, construct);
+    unkeep_task(&o->pools, construct);
 }
 
 /* LLVM's runtime has one place per thread for the data of `taskwait depend`, and ends the program

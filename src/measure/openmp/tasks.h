@@ -9,12 +9,16 @@
 
 /* A task record of this thread; NULL: no memory. */
 struct lc_omp_task *lc_omp_task_new(struct lc_omp_thread *o);
+/* One user of the record more, of the thread that runs the task. */
+void lc_omp_task_keep(struct lc_omp_task *task);
+/* Takes back what lc_omp_task_keep gave, on the thread that runs the task. */
+static inline void lc_omp_task_kept(struct lc_omp_task *task) {
+    task->spare++;
+}
 /* The task has ended: it creates no more children, and is one user of its record less. */
 void lc_omp_task_over(struct lc_omp_thread *o, struct lc_omp_task *task);
 /* Gives back the references to a task that children of it have left to this thread. */
 void lc_omp_parent_unkeep(struct lc_omp_thread *o);
-/* One user of the record less; the last one frees it. mine: of the calling thread. */
-void lc_omp_task_unkeep(struct lc_omp_pools *mine, struct lc_omp_task *task);
 
 /* A worker has come to what may be the last barrier of its region: takes its task out of the
  * runtime's `data` of it, which may be NULL. */

@@ -122,7 +122,7 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     region->fork.late.node = above != LC_NONE ? above : 0;
     region->task = o->task;
     if (o->task != NULL)
-        lc_omp_keep(&o->task->item);
+        lc_omp_task_keep(o->task);
     o->at = lc_omp_node_known(o, region->node);
     o->t->last_ticks = now;
     lc_omp_trace_fork(o, region, wanted, now);
@@ -169,7 +169,8 @@ void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags
     lc_omp_back(o, region->task);
     o->at = region->place;
     o->n_outer = region->depth;
-    lc_omp_task_unkeep(&o->pools, o->task);
+    if (o->task != NULL)
+        lc_omp_task_kept(o->task);
     if (region->opened)
         close_path(region, code, now);
     lc_omp_unkeep(&o->pools, region);
@@ -188,9 +189,9 @@ static void initial_task(struct lc_omp_thread *o, union ompt_data *data) {
 }
 
 /* If the worker waits for the end of a region, or has been told of it only now: its waiting, and
- * since then it is idle. Also for another thread, which may go on meanwhile (`exit` in a region):
- * what is read once stays there. */
-static bool book_join(struct lc_omp_thread *o, struct lc_omp_task *task) {
+ * since then it is idle. all_over: nobody can come any more. Also for another thread, which may
+ * go on meanwhile (`exit` in a region): what is read once stays there. */
+static bool book_join(struct lc_omp_thread *o, struct lc_omp_task *task, bool all_over) {
     struct lc_omp_region *region = task != NULL ? task->region : NULL;
     if (region == NULL || task->number == 0 || task->came == 0 || !task->in_barrier ||
         o->at == NULL)
@@ -198,12 +199,16 @@ static bool book_join(struct lc_omp_thread *o, struct lc_omp_task *task) {
     struct lc_omp_barrier *b = &region->barriers[(task->barrier - 1) & 1];
     struct lc_omp_late last = {0};
     uint64_t over = 0; /* also the tasks */
-    lc_short_lock(&b->joint.lock);
+    if (all_over)      /* nothing is written any more */
+        lc_short_lock_free(&b->joint.lock);
+    else
+        lc_short_lock(&b->joint.lock);
     if (b->number == task->barrier) {
         last = b->last;
         over = b->joint.point.stamp.enter;
     }
-    lc_short_unlock(&b->joint.lock);
+    if (!all_over)
+        lc_short_unlock(&b->joint.lock);
     lc_omp_wait_book(o, task, LC_MEASURED_OMP_IBARRIER, &last);
     lc_omp_book(o, over > o->t->last_ticks ? over : o->t->last_ticks);
     o->idle = over > task->came ? over : task->came;
@@ -294,7 +299,7 @@ static uint64_t share_ends(const struct lc_omp_thread *o, const struct lc_omp_ta
 }
 
 static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union ompt_data *data) {
-    bool joined = book_join(o, task);
+    bool joined = book_join(o, task, true);
     uint64_t now = share_ends(o, task, joined);
     if (!joined)
         lc_omp_trace_team_end(o, task, now);
@@ -580,7 +585,7 @@ void lc_omp_book_open(void) {
             continue;
         if (!lc_omp_in_runtime(o)) /* it works: it is asked nothing */
             continue;
-        book_join(o, o->task);
+        book_join(o, o->task, false);
         lc_omp_book(o, now);
         lc_omp_blame_flush(o);
     }
@@ -596,7 +601,7 @@ void lc_omp_book_joined(uint64_t now) {
         struct lc_omp_task *task = o->t != NULL && o != own ? o->task : NULL;
         const struct lc_omp_region *region = task != NULL ? task->region : NULL;
         if (region != NULL && region->fork.late.thread == own->t->index &&
-            region->in_regions_after != 0 && book_join(o, task))
+            region->in_regions_after != 0 && book_join(o, task, false))
             lc_omp_book(o, now);
     }
 }
