@@ -152,6 +152,7 @@ void lc_omp_thread_gone(struct lc_thread *t) {
     o->n_outer = 0;
     o->idle = o->longest = o->busy = 0;
     o->at_sink = false;
+    o->ended.any = false;
     o->forks = o->teams = 0;
     o->regions_closed = o->regions_open = 0;
     lc_omp_unkeep(&o->pools, o->from);

@@ -199,6 +199,7 @@ struct lc_omp_task {
     uint32_t node;                    /* where it runs, of the call tree */
     uint32_t depth, base;             /* of nodes; and where it began */
     bool explicit_one, undeferred, untied, in_runtime, begun;
+    bool early;                /* its thread has not come to `barrier`, and ends it before */
     bool counted;              /* among those of its construct that run (task_spans.c) */
     struct lc_omp_node *place; /* the thread's when it was left */
     struct lc_omp_thread *on;  /* untied: that thread */
@@ -275,6 +276,11 @@ struct lc_omp_thread {
     uint32_t longest_node, busy_node;
     uint64_t longest, busy;
     uint64_t tasks; /* explicit ones that were executed */
+    /* ends of such tasks, told when the thread comes to this barrier of the region itself: until
+     * then nobody asks for them, and what the barrier gathers is everybody's */
+    struct lc_omp_region *ended_in;
+    uint32_t ended_barrier;
+    struct lc_omp_joint ended;
     /* the parent of tasks whose records have ended here, and how many references it loses */
     struct lc_omp_task *parent;
     uint32_t parent_loses;

@@ -3,6 +3,7 @@
 #include "base/timer.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/openmp/omp_clocks.h"
 #include "measure/openmp/omp_edges.h"
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_self.h"
@@ -101,6 +102,24 @@ void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
     if (thread && point->late.when >= b->last.when)
         b->last = point->late;
     lc_short_unlock(&b->joint.lock);
+}
+
+void lc_omp_tell_ended(struct lc_omp_thread *o) {
+    if (lc_likely(!o->ended.any))
+        return;
+    o->ended.any = false;
+    lc_omp_join_barrier(o->ended_in, o->ended_barrier, &o->ended.point, false);
+}
+
+/* The end of an early task, for its barrier. */
+static void gather_ended(struct lc_omp_thread *o, const struct lc_omp_task *task,
+                         const struct lc_omp_point *end) {
+    if (o->ended_in != task->region || o->ended_barrier != task->barrier) {
+        lc_omp_tell_ended(o);
+        o->ended_in = task->region;
+        o->ended_barrier = task->barrier;
+    }
+    lc_omp_clock_join(&o->ended, end);
 }
 
 uint64_t lc_omp_task_chain(uint32_t interval, uint64_t *whatif) {
@@ -309,7 +328,15 @@ static void take_up(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t 
         lc_omp_enter(o, now);
 }
 
+/* Will the task end before the thread comes to the barrier that waits for it? below: the task that
+ * the thread runs until now. */
+static bool is_early(const struct lc_omp_task *task, const struct lc_omp_task *below) {
+    return !task->untied && below != NULL && below->region == task->region &&
+           below->barrier == task->barrier && (below->early || !below->explicit_one);
+}
+
 static void begin_task(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
+    task->early = is_early(task, o->task);
     lc_omp_run_first(o, task);
     lc_omp_span_runs(task);
     o->tasks++;
@@ -341,7 +368,9 @@ static void publish_end(struct lc_omp_thread *o, struct lc_omp_task *task,
         lc_omp_join(&task->parent->children, end);
     if (task->group != NULL)
         lc_omp_join(&task->group->joint, end);
-    if (task->region != NULL)
+    if (task->region != NULL && task->early && end->later == NULL)
+        gather_ended(o, task, end);
+    else if (task->region != NULL)
         lc_omp_join_barrier(task->region, task->barrier, end, false);
 }
 
@@ -387,6 +416,7 @@ static void fulfil(struct lc_omp_thread *o, struct lc_omp_task *task, bool last,
         lc_omp_point_drop(o, &here);
         return;
     }
+    task->early = false; /* any thread */
     if (task->event != NULL) {
         lc_omp_point_drop(o, &here);
         here = lc_omp_point_of(&task->event->joint);

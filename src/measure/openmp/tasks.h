@@ -31,6 +31,9 @@ void lc_omp_task_unhide(struct lc_omp_thread *o, union ompt_data *data);
 void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
                          const struct lc_omp_point *point, bool thread);
 
+/* The thread comes to a barrier: tells of tasks that it has ended before. */
+void lc_omp_tell_ended(struct lc_omp_thread *o);
+
 /* Longest chain of useful work with a clock per task, ticks, in the interval that is about to end;
  * 0: no explicit task ran. Raises what-if clocks [LC_WHATIF_MAX] to those of tasks that ended. */
 uint64_t lc_omp_task_chain(uint32_t interval, uint64_t *whatif);

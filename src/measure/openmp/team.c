@@ -311,6 +311,8 @@ static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union o
     lc_omp_enter(o, now); /* until the master has closed the region, or the next one */
     lc_omp_share_ended(o, task, forked);
     data->ptr = NULL;
+    if (o->ended_in == task->region) /* a team of one: nobody waits for them */
+        o->ended.any = false;
     if (task->number != 0) {
         o->at = lc_omp_node_idle(o);
         o->n_outer = 0;
@@ -362,6 +364,7 @@ static void arrive(struct lc_omp_thread *o, uint32_t node, uint64_t now) {
     lc_omp_point_now(o, now, &here);
     here.late.node = node;
     lc_omp_wait_begin(o, true, now);
+    lc_omp_tell_ended(o);
     lc_omp_join_barrier(task->region, task->barrier++, &here, true);
     lc_omp_point_drop(o, &here);
 }
