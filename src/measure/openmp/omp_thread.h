@@ -156,20 +156,26 @@ _Static_assert(offsetof(struct lc_omp_barrier, joint.point.phase_process) == 2 *
 
 struct lc_omp_region {
     struct lc_omp_item item;
-    uint32_t node;               /* of the call tree */
-    uint32_t opened;             /* 1 + its id as a region of the thread's call path; 0: none */
-    void *frame;                 /* of the runtime's function that was called */
-    struct lc_omp_region *outer; /* that the same thread has forked before, and not left yet */
-    struct lc_omp_task *task;    /* that forked it; where its thread was: */
+    uint64_t in_regions_after; /* as in_regions, after the join; 0: not yet */
+    uint32_t opened;           /* 1 + its id as a region of the thread's call path; 0: none */
+    uint32_t depth;            /* of the thread that forked it, and where that was: */
     struct lc_omp_node *place;
-    uint32_t depth;
-    uint32_t team_number;  /* in the trace: 1 + number; 0: not there */
-    _Atomic uint32_t team; /* threads */
-    uint64_t left;         /* by the thread that forked it; that one's time in regions at the */
-    uint64_t in_regions, in_regions_after; /* fork, and after the join; 0: not yet */
+    struct lc_omp_task *task;    /* that forked it */
+    struct lc_omp_region *outer; /* that the same thread has forked before, and not left yet */
+    void *frame;                 /* of the runtime's function that was called */
+    uint64_t left;               /* by the thread that forked it */
     struct lc_omp_barrier barriers[2];
+    /* what each thread reads when its share begins: two lines */
+    _Alignas(LC_OMP_LINE) uint32_t node; /* of the call tree */
+    uint32_t team_number;                /* in the trace: 1 + number; 0: not there */
+    _Atomic uint32_t team;               /* threads; 0: no region, the serial part of one */
+    uint64_t in_regions;                 /* time of the thread that forked it in regions, then */
     struct lc_omp_point fork;
 };
+_Static_assert(offsetof(struct lc_omp_region, fork.phase_process) -
+                       offsetof(struct lc_omp_region, node) <=
+                   2 * LC_OMP_LINE,
+               "what is always used is in two lines");
 
 struct lc_omp_group { /* taskgroup */
     struct lc_omp_item item;

@@ -64,8 +64,12 @@ static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
                          offsetof(struct lc_omp_region, barriers));
     for (size_t i = 0; region != NULL && i < 2; i++)
         begin_barrier(&region->barriers[i]);
-    if (region != NULL)
-        region->fork.later = NULL;
+    if (region == NULL)
+        return NULL;
+    region->node = region->team_number = 0;
+    atomic_store_explicit(&region->team, 0, memory_order_relaxed);
+    region->in_regions = 0;
+    region->fork.later = NULL;
     return region;
 }
 
@@ -105,6 +109,8 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
         return;
     region->place = o->at;
     region->depth = o->n_outer;
+    /* mostly as many: then the threads only read it */
+    atomic_store_explicit(&region->team, wanted, memory_order_relaxed);
     if (o->at == NULL)
         open_path(o, region, frame, league, code);
     /* the path's event has just read the clock, or (opened 0) there was none */
