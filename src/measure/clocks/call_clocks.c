@@ -335,18 +335,16 @@ void lc_clocks_call_end(struct lc_call *call) {
         end_unusual(call, k);
 }
 
-/* Regions and samples cut the time between two calls into parts; ranks that wait for this one are
- * told the largest part. gap: as in lc_clk_origins_worked. */
-static inline void part(struct lc_clk_thread *k, uint64_t now, uint32_t node, uint32_t gap) {
+/* Time of some length, or there is something to catch up with. */
+static __attribute__((noinline)) void part_of_time(struct lc_clk_thread *k, uint64_t now,
+                                                   uint32_t node, uint32_t gap) {
     if (k->began != UINT64_MAX) { /* the first since a call */
         finish_last_call(k);
         lc_clk_origins_called(k);
     }
     uint64_t last = k->l.last;
     lc_clk_own_lock(k);
-    /* A region's begin and the fork that follows are one instant: the second adds nothing. */
-    if (now != last || lc_unlikely(k->epoch != lc_clk.epoch))
-        useful(k, now, node);
+    useful(k, now, node);
     lc_clk_own_unlock(k);
     uint64_t ticks = now > last ? now - last : 0;
     if (lc_unlikely(ticks >= lc_clk.past_ticks))
@@ -355,6 +353,14 @@ static inline void part(struct lc_clk_thread *k, uint64_t now, uint32_t node, ui
         k->l.longest = ticks;
         k->l.longest_node = k->l.node;
     }
+}
+
+/* Regions and samples cut the time between two calls into parts; ranks that wait for this one are
+ * told the largest part. gap: as in lc_clk_origins_worked. Events at one instant, as a region's
+ * begin and the fork that follows, have no part between them. */
+static inline void part(struct lc_clk_thread *k, uint64_t now, uint32_t node, uint32_t gap) {
+    if (now != k->l.last || k->epoch != lc_clk.epoch || k->began != UINT64_MAX)
+        part_of_time(k, now, node, gap);
 }
 
 void lc_clk_worked(struct lc_clk_thread *k, uint64_t now, uint32_t node) {

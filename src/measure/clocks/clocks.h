@@ -191,13 +191,11 @@ static inline void lc_clk_unlock(void) {
 /* A thread changes its own clocks: others may read them just now (lc_clk_all_lock). Where clocks
  * lag, the queue's lock does for that. No other lock is taken within it. */
 static inline void lc_clk_own_lock(struct lc_clk_thread *k) {
-    if (lc_unlikely(lc_clk.clocks_meet))
-        lc_owned_lock(&k->lock);
+    lc_owned_lock(&k->lock);
 }
 
 static inline void lc_clk_own_unlock(struct lc_clk_thread *k) {
-    if (lc_unlikely(lc_clk.clocks_meet))
-        lc_owned_unlock(&k->lock);
+    lc_owned_unlock(&k->lock);
 }
 
 /* One more visit of another thread to a thread's own clocks, with lc_clk.lock: are they so many

@@ -177,7 +177,9 @@ void lc_omp_thread_gone(struct lc_thread *t) {
     atomic_store_explicit(&o->t, NULL, memory_order_release);
 }
 
-void lc_omp_lock_refused(struct lc_omp_thread *o) {
+/* It goes on without the lock that it asked for: it was omp_test_lock, which LLVM's runtime up to
+ * 14 reports as if it were omp_set_lock. */
+static void lock_refused(struct lc_omp_thread *o) {
     o->takes_lock = false;
     lc_omp_refused(o);
     if (o->at == NULL || o->n_outer == 0)
@@ -186,7 +188,14 @@ void lc_omp_lock_refused(struct lc_omp_thread *o) {
     lc_omp_pop(o, o->entered);
 }
 
-struct lc_omp_thread *lc_omp_self_new(void) {
+LC_COLD struct lc_omp_thread *lc_omp_self_slow(void) {
+    struct lc_omp_thread *o = lc_omp_self_asking();
+    if (o != NULL && o->takes_lock)
+        lock_refused(o);
+    return o;
+}
+
+LC_COLD struct lc_omp_thread *lc_omp_self_new(void) {
     struct lc_thread *t = lc_self;
     bool began = t == NULL;
     if (began)

@@ -6,27 +6,30 @@
 #include "measure/hot/hot.h"
 #include "measure/openmp/omp_thread.h"
 
-/* Of a thread that has none yet, or is not measured (now): NULL. */
+/* As lc_omp_self_asking where it is not the usual case: of a thread that has none yet, or is not
+ * measured (now): NULL. */
 struct lc_omp_thread *lc_omp_self_new(void);
-/* It goes on without the lock that it asked for: it was omp_test_lock, which LLVM's runtime up to
- * 14 reports as if it were omp_set_lock. */
-void lc_omp_lock_refused(struct lc_omp_thread *o);
+/* As lc_omp_self where it is not the usual case. */
+struct lc_omp_thread *lc_omp_self_slow(void);
 
 /* Of the calling thread, in callbacks that tell whether it has got the lock that it asked for;
  * NULL: not measured (now). */
 static inline struct lc_omp_thread *lc_omp_self_asking(void) {
     struct lc_thread *t = lc_self;
-    if (lc_likely(t != NULL && t->openmp != NULL &&
+    struct lc_omp_thread *o = t != NULL ? t->openmp : NULL;
+    if (lc_likely(o != NULL &&
                   (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_LIVE) != 0))
-        return t->openmp;
+        return o;
     return lc_omp_self_new();
 }
 /* Of the calling thread, in all other callbacks; NULL: not measured (now). */
 static inline struct lc_omp_thread *lc_omp_self(void) {
-    struct lc_omp_thread *o = lc_omp_self_asking();
-    if (lc_unlikely(o != NULL && o->takes_lock))
-        lc_omp_lock_refused(o);
-    return o;
+    struct lc_thread *t = lc_self;
+    struct lc_omp_thread *o = t != NULL ? t->openmp : NULL;
+    if (lc_likely(o != NULL && !o->takes_lock &&
+                  (atomic_load_explicit(&t->mode, memory_order_relaxed) & LC_MODE_LIVE) != 0))
+        return o;
+    return lc_omp_self_slow();
 }
 /* The most threads that there were at once. */
 extern _Atomic uint32_t lc_omp_n_threads;
