@@ -7,16 +7,22 @@ the tool, stated apart: what `latecomer run` lives longer than the program that 
 apps.py LATECOMER NAME --times STOPWATCH   how right is what the tool says of times (figures). Useful time (outside of MPI, all ranks) against that of
 the bare run, by stopwatch.c; the dilation that the tool's account tells against the measured one. Other work on the machine only adds to times,
 so the least of all runs are compared; every further turn brings them nearer to the truth.
+
+apps.py LATECOMER NAME --dilation SECONDS   what it costs, start, end and all that `latecomer run` does included (figures): median over the pairs of the
+time until the last process has ended, measured / bare, and the same of processor time, of all processes, the launcher's too. Pairs take turns until the
+95 % interval of the median is +-0.01 or the seconds are over: how well it is known is a figure, too.
 """
 import argparse
 import json
 import math
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from statistics import median
 
 import inputs
@@ -26,14 +32,17 @@ from figure import figure  # noqa: E402
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../bench/overhead"))
+from samples_cost import resolution  # noqa: E402
+
 
 class Wrong(Exception):
     """A check failed."""
 
 
-def launch(flavour, command, where):
+def launch(flavour, ranks, command, where):
     spread = ["--bind-to", "none"] if inputs.THREADS > 1 else []  # else Open MPI puts all threads of a rank on one core
-    line = [*mpirun(flavour, 2, *spread), "bash", "-c", TIMED, "timed", *command]
+    line = [*mpirun(flavour, ranks, *spread), "bash", "-c", TIMED, "timed", *command]
     done = subprocess.run(line, cwd=where, text=True, capture_output=True, timeout=patience(600), check=False)
     if done.returncode != 0:
         raise Wrong(f"{' '.join(line)}: exit {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
@@ -44,8 +53,8 @@ def launch(flavour, command, where):
         begins.append(float(begin))
         ends.append(float(end))
         os.remove(os.path.join(where, name))
-    if len(begins) != 2:
-        raise Wrong(f"{len(begins)} processes of 2 ended")
+    if len(begins) != ranks:
+        raise Wrong(f"{len(begins)} processes of {ranks} ended")
     return done.stdout, max(ends) - min(begins)
 
 
@@ -124,6 +133,12 @@ def check_loops(result, name, length):
     print(f"main loop: {said[0]}")
 
 
+def processor_s():
+    """Of all processes that have been started and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Application:
     """One of inputs.APPS with its input in a directory of its own; bare and measured runs of it."""
 
@@ -131,17 +146,21 @@ class Application:
         self.length = inputs.LENGTH = length
         make, self.package, self.pattern, self.file = inputs.APPS[name]
         self.flavour = "mpich" if self.package.endswith("mpich") else "openmpi"
+        self.ranks = inputs.RANKS.get(name, 2)
         self.latecomer, self.scratch, self.out = os.path.abspath(latecomer), scratch, os.path.join(scratch, "result")
-        self.bare, self.measured, self.around, self.wanted = [], [], [], []
+        self.bare, self.measured, self.around, self.processor, self.wanted = [], [], [], [], []
         self.useful_with, self.useful_without, self.account, self.result = [], [], [], None
         self.command = make(scratch)
 
     def pair(self):
         """A bare and a measured run, with the same results."""
-        output, seconds = launch(self.flavour, self.command, self.scratch)
+        begin = processor_s()
+        output, seconds = launch(self.flavour, self.ranks, self.command, self.scratch)
+        bare_s = processor_s() - begin
         self.wanted = results(output, self.pattern, self.file, self.scratch)
         shutil.rmtree(self.out, ignore_errors=True)
-        output, around = launch(self.flavour, [self.latecomer, "run", "-q", "-o", self.out, "--", *self.command], self.scratch)
+        output, around = launch(self.flavour, self.ranks, [self.latecomer, "run", "-q", "-o", self.out, "--", *self.command], self.scratch)
+        self.processor.append((processor_s() - begin - bare_s) / bare_s)
         found = results(output, self.pattern, self.file, self.scratch)
         if not same(found, self.wanted):
             raise Wrong(f"results differ: {self.wanted[-3:]} bare, {found[-3:]} measured")
@@ -154,22 +173,22 @@ class Application:
 
     def useful_bare(self, stopwatch):
         """Seconds outside of MPI of all ranks together, without the tool: by stopwatch.c."""
-        launch(self.flavour, ["env", f"LD_PRELOAD={stopwatch}", *self.command], self.scratch)
+        launch(self.flavour, self.ranks, ["env", f"LD_PRELOAD={stopwatch}", *self.command], self.scratch)
         seconds = []
         for name in [name for name in os.listdir(self.scratch) if name.startswith("stopwatch.")]:
             with open(os.path.join(self.scratch, name), encoding="ascii") as text:
                 seconds.append(float(text.read()))
             os.remove(os.path.join(self.scratch, name))
-        if len(seconds) != 2:
-            raise Wrong(f"{len(seconds)} of 2 ranks were timed")
+        if len(seconds) != self.ranks:
+            raise Wrong(f"{len(seconds)} of {self.ranks} ranks were timed")
         return sum(seconds)
 
     def useful_measured(self):
         """The same by the last result, and the seconds that the tool says it took of all ranks together, its start and end within them included."""
         self.result = result = check_profile(self.latecomer, self.out)
         apart = result["meta"]["start_and_end"]
-        own = result["meta"]["overhead"]["total_s"] + 2 * (apart["start_s"] + apart["finish_s"])
-        return 2 * result["pop"]["parallel_efficiency"] * result["pop"]["elapsed_s"], own
+        own = result["meta"]["overhead"]["total_s"] + self.ranks * (apart["start_s"] + apart["finish_s"])
+        return self.ranks * result["pop"]["parallel_efficiency"] * result["pop"]["elapsed_s"], own
 
     def turn(self, stopwatch):
         """A pair, and a bare run on the stopwatch."""
@@ -182,13 +201,17 @@ class Application:
     def dilations(self):
         return [m / b for m, b in zip(self.measured, self.bare)]
 
+    def whole_dilations(self):
+        """With all that the tool does before and after the program."""
+        return [(m + a) / b for m, a, b in zip(self.measured, self.around, self.bare)]
+
     def useful_error(self):
         """Of the useful time, by the least of all turns."""
         return min(self.useful_with) / min(self.useful_without) - 1
 
     def account_error(self):
-        """Of the dilation that the tool's account tells (two ranks), by the least of all turns."""
-        told = 1 + min(self.account) / 2 / min(self.bare)
+        """Of the dilation that the tool's account tells, by the least of all turns."""
+        told = 1 + min(self.account) / self.ranks / min(self.bare)
         return told / (min(self.measured) / min(self.bare)) - 1
 
 
@@ -210,6 +233,17 @@ def times(app, stopwatch):
 TURNS = 9
 
 
+def dilation(app, seconds):
+    end = time.monotonic() + seconds
+    while not app.bare or (time.monotonic() < end and resolution(app.whole_dilations()) > 0.01):
+        app.pair()
+    whole = app.whole_dilations()
+    print(f"{len(whole)} pairs: {', '.join(f'{d:.3f}' for d in whole)}")
+    figure("wall", median(whole), "times")
+    figure("resolution", resolution(whole), "times")
+    figure("processor", median(app.processor), "times")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("latecomer")
@@ -219,6 +253,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1, help="of OpenMP in each rank")
     parser.add_argument("--keep", metavar="DIR", help="keep the last result in DIR/NAME")
     parser.add_argument("--times", metavar="STOPWATCH", help="useful time and account; STOPWATCH: lib/apps-stopwatch.so")
+    parser.add_argument("--dilation", type=float, metavar="SECONDS", help="pairs until the dilation is known to 0.01, for so long at most")
     args = parser.parse_args()
     inputs.THREADS = args.threads
     if args.threads > 1:
@@ -232,6 +267,9 @@ def main():
             app = Application(args.latecomer, args.name, args.length, scratch)
             if args.times is not None:
                 times(app, os.path.abspath(args.times))
+                return
+            if args.dilation is not None:
+                dilation(app, args.dilation)
                 return
             for _ in range(args.runs):
                 app.pair()

@@ -225,6 +225,12 @@ boundaryField { movingWall { type fixedValue; value uniform (1 0 0); } fixedWall
     return ["icoFoam", "-parallel"]
 
 
+def lammps(where):
+    """The melt of tests/system/real, longer."""
+    melt = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../system/real/melt.in")
+    return ["lmp", "-in", os.path.abspath(melt), "-log", "none", "-var", "steps", str(800 * LENGTH)]
+
+
 def gpaw(where):
     write(where, "h2.py", f"""from ase import Atoms
 from gpaw import GPAW
@@ -317,5 +323,7 @@ APPS = {
     "abinit": (abinit, "abinit", r"Total energy\(eV\)=\s*\S+|etotal\s+\S+", None),
     "nwchem-mpich": (nwchem_mpich, "nwchem-mpich", r"Total DFT energy = +-\d+\.\d{9}", None),
     "nwchem": (nwchem, "nwchem-openmpi", r"Total DFT energy = +-\d+\.\d{9}", None),
+    "lammps": (lammps, "lammps", r"(?m)^ +\d+(?: +-?[\d.]+){5} *$", None),
     "cp2k": (cp2k, "cp2k", r"ENERGY\| Total FORCE_EVAL.*", None),
 }
+RANKS = {"lammps": 4}  # others: 2

@@ -183,10 +183,16 @@ def overhead():
                      ("{python}", "{root}/tests/bench/overhead/loops_cost.py", "{build}", "--flavour", flavour))
     yield Source("overhead.unknown_mpi", "overhead", 5, 1, 1, (Row("call", "ns", at_most(5), "a call of an MPI that cannot be measured: added"),),
                  ("{python}", "{root}/tests/bench/overhead/unknown_mpi.py", "{build}"))
-    for app in ("abinit", "cp2k", "dolfinx", "freefem", "gpaw", "gromacs", "meep", "nwchem", "nwchem-mpich", "openfoam", "quantum-espresso"):
+    for app in ("abinit", "cp2k", "dolfinx", "freefem", "gpaw", "gromacs", "lammps", "meep", "nwchem", "nwchem-mpich", "openfoam", "quantum-espresso"):
         yield Source(f"apps.times.{app}", "overhead", 3, 0, 120,
                      (Row("useful", "%", between(-3, 3), f"{app}: useful time against that of the bare run"),
                       Row("told", "%", between(-10, 10), f"{app}: the dilation that the tool tells against the measured one")))
+        ranks = "4 ranks" if app == "lammps" else "2 ranks"
+        yield Source(f"apps.dilation.{app}", "overhead", 1, 0, 300,
+                     (Row("wall", "times", at_most(1.03 if app == "lammps" else 1.05), f"{app}, {ranks}: dilation, all that the tool does before and after it included"),
+                      Row("resolution", "times", at_most(0.01), f"{app}: how well that is known: half of its 95 % interval"),
+                      Row("processor", "times", None, f"{app}, {ranks}: processor time of all processes, measured against bare")),
+                     ("{python}", "{root}/tests/apps/apps.py", "{build}/bin/latecomer", app, "--dilation", "300"))
     for app in ("cp2k", "gromacs"):
         yield Source(f"overhead.app_threads.{app}", "overhead", 1, 0, 120,
                      (Row("dilation", "times", None, f"{app}, 2 ranks x 2 threads: shortest measured run against the shortest bare one"),),

@@ -23,7 +23,6 @@ from statistics import median, quantiles
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../../apps"))
 import apps  # noqa: E402
-import inputs  # noqa: E402
 
 
 # What the program does, what its findings, or who is late, must say, and what that means to its users.
@@ -54,7 +53,7 @@ def long_enough(latecomer, name, seconds, scratch):
     for path in where:
         os.mkdir(path)
     app = apps.Application(latecomer, name, 1, where[0])
-    took = apps.launch(app.flavour, app.command, where[0])[1]
+    took = apps.launch(app.flavour, app.ranks, app.command, where[0])[1]
     length = round((seconds - START * took) / ((1 - START) * took))
     return apps.Application(latecomer, name, max(1, min(20, length)), where[1])
 
@@ -71,7 +70,7 @@ def row(name, app):
     low, middle, high = quantiles(app.dilations(), n=4)
     result = app.result
     version = re.sub(r"^\d+:|[-+].*", "", apps.installed(name))
-    told = median(account / (2 * measured) for account, measured in zip(app.account, app.measured))
+    told = median(account / (app.ranks * measured) for account, measured in zip(app.account, app.measured))
     return (f"| {FOUND[name][0]} | {version} | yes ({len(app.wanted)}) | {result['meta']['coverage']['calls']:,} | {median(app.bare):.2f} s "
             f"| {min(app.measured) / min(app.bare):.3f} ({low:.2f}, {middle:.2f}, {high:.2f}) | {median(app.around):.2f} s | {app.useful_error():+.1%} "
             f"| {told:.1%} | {len(app.bare)} | {found(name, result)} |")
@@ -83,7 +82,7 @@ HEAD = ["program", "version", "same results", "calls", "bare", "dilation", "star
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
-    parser.add_argument("names", nargs="*", help="of tests/apps/inputs.py; default: all that are installed")
+    parser.add_argument("names", nargs="*", help="of FOUND; default: all that are installed")
     parser.add_argument("--minutes", type=float, default=11)
     parser.add_argument("--seconds", type=float, default=3)
     args = parser.parse_intermixed_args()
@@ -91,9 +90,9 @@ def main():
     latecomer = os.path.join(args.build, "bin/latecomer")
     stopwatch = os.path.abspath(os.path.join(args.build, "lib/apps-stopwatch.so"))
     for name in args.names:
-        if name not in inputs.APPS:
-            parser.error(f"no application {name}: {', '.join(sorted(inputs.APPS))}")
-    known = args.names or sorted(inputs.APPS)
+        if name not in FOUND:
+            parser.error(f"no application {name}: {', '.join(sorted(FOUND))}")
+    known = args.names or sorted(FOUND)
     names = [name for name in known if apps.installed(name)]
     for name in known:
         if name not in names:
