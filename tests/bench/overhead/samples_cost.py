@@ -85,13 +85,19 @@ def spread(values, unit, digits=2):
     return f"{statistics.median(values):.{digits}f} {unit} ({min(values):.{digits}f} to {max(values):.{digits}f})"
 
 
-def resolution(values):
-    """Half of the 95 % interval of the median, from order statistics: whatever the distribution; infinite below 6 values."""
+def interval(values):
+    """The 95 % interval of the median, from order statistics: whatever the distribution; infinite below 6 values."""
     values, n, k, tail = sorted(values), len(values), 0, 0.5 ** len(values)
     while tail <= 0.025:
         k += 1
         tail += math.comb(n, k) * 0.5 ** n
-    return (values[n - k] - values[k - 1]) / 2 if k > 0 else math.inf
+    return (values[k - 1], values[n - k]) if k > 0 else (-math.inf, math.inf)
+
+
+def resolution(values):
+    """Half of it."""
+    low, high = interval(values)
+    return (high - low) / 2
 
 
 class Bare(NamedTuple):
