@@ -83,25 +83,36 @@ static enum lc_err add(struct lc_search *search, const struct lc_late *first,
     return lc_finding_add(search, finding);
 }
 
-/* All of the code of list[first] that follows; the list begins with the largest. */
+/* Working memory, by process. */
+struct by_process {
+    double *saved;   /* by the code in question */
+    double *outside; /* part of idle time in which the forking thread was in no region */
+};
+
+/* All of the code of list[first] that follows; the list begins with the largest. Regions of smaller
+ * teams are a finding of their own, and have no row of blame: of what threads were idle for code
+ * around them, the process' part outside of them counts. */
 static enum lc_err add_late_code(struct lc_search *search, const struct lc_late_list *late,
-                                 size_t first, bool *seen, double *saved) {
+                                 size_t first, bool *seen, const struct by_process *by) {
     const struct lc_late *code = &late->list[first];
     bool alone = begins(code->victim, IDLE);
     struct lc_finding finding = lc_finding_begin(alone ? LC_SERIAL_PART : LC_THREAD_IMBALANCE);
     finding.path = lc_view_find(search->view, code->path);
     finding.severity_s = 0.0;
-    memset(saved, 0, search->view->model->n_processes * sizeof *saved);
+    memset(by->saved, 0, search->view->model->n_processes * sizeof *by->saved);
     for (size_t i = first; i < late->n; i++) {
         const struct lc_late *is = &late->list[i];
         uint32_t process = process_of(search->view, is->rank);
         if (!counts(is) || strcmp(is->path, code->path) != 0 || process == LC_NONE)
             continue;
         seen[i] = true;
-        finding.severity_s += is->seconds;
-        saved[process] += is->seconds / threads_of(search->view, process);
+        double seconds = is->seconds * (begins(is->victim, IDLE) ? by->outside[process] : 1.0);
+        finding.severity_s += seconds;
+        by->saved[process] += seconds / threads_of(search->view, process);
     }
-    return finding.path != LC_NONE ? add(search, code, &finding, saved) : LC_OK;
+    return finding.path != LC_NONE && finding.severity_s > 0.0
+               ? add(search, code, &finding, by->saved)
+               : LC_OK;
 }
 
 /* Where most of a metric is; LC_NONE: there is none. */
@@ -124,8 +135,39 @@ static enum lc_err find_most(struct lc_view *view, uint32_t metric, uint32_t *mo
     return err;
 }
 
-/* Idle threads while the master was in a region of a smaller team: part of what serial_part counts.
- */
+/* Adds a metric to the sums of the processes; it may be absent. */
+static enum lc_err add_up(struct lc_view *view, const char *name, double *sums) {
+    uint32_t metric = lc_model_find_metric(view->model, name);
+    double *row = NULL;
+    if (metric == LC_NONE)
+        return LC_OK;
+    LC_TRY(lc_alloc(&row, view->model->n_locations + 1, sizeof *row));
+    enum lc_err err = lc_view_location_sums(view, metric, row);
+    for (size_t l = 0; err == LC_OK && l < view->model->n_locations; l++)
+        if (view->model->locations[l].process < view->model->n_processes)
+            sums[view->model->locations[l].process] += row[l];
+    free(row);
+    return err;
+}
+
+static enum lc_err know_outside(struct lc_view *view, double *outside) {
+    size_t n = view->model->n_processes;
+    double *idle = NULL, *limited = NULL;
+    enum lc_err err = lc_alloc(&idle, n + 1, sizeof *idle);
+    if (err == LC_OK)
+        err = lc_alloc(&limited, n + 1, sizeof *limited);
+    if (err == LC_OK)
+        err = add_up(view, "omp_idle_threads", idle);
+    if (err == LC_OK)
+        err = add_up(view, "omp_limited_parallelism", limited);
+    for (size_t p = 0; err == LC_OK && p < n; p++)
+        outside[p] = limited[p] > 0.0 ? fmax(1.0 - limited[p] / fmax(idle[p], limited[p]), 0) : 1.0;
+    free(limited);
+    free(idle);
+    return err;
+}
+
+/* Idle threads while the master was in a region of a smaller team. */
 static enum lc_err find_limited(struct lc_search *search) {
     struct lc_view *view = search->view;
     uint32_t metric = lc_model_find_metric(view->model, "omp_limited_parallelism");
@@ -150,15 +192,20 @@ enum lc_err lc_find_threads(struct lc_search *search) {
     struct lc_late_list late;
     LC_TRY(find_limited(search));
     bool *seen = NULL;
-    double *saved = NULL;
+    struct by_process by = {NULL, NULL};
     LC_TRY(lc_late_read(&late, search->view));
     enum lc_err err = lc_alloc(&seen, late.n + 1, sizeof *seen);
     if (err == LC_OK)
-        err = lc_alloc(&saved, search->view->model->n_processes + 1, sizeof *saved);
+        err = lc_alloc(&by.saved, search->view->model->n_processes + 1, sizeof *by.saved);
+    if (err == LC_OK)
+        err = lc_alloc(&by.outside, search->view->model->n_processes + 1, sizeof *by.outside);
+    if (err == LC_OK)
+        err = know_outside(search->view, by.outside);
     for (size_t i = 0; err == LC_OK && i < late.n; i++)
         if (!seen[i] && counts(&late.list[i]))
-            err = add_late_code(search, &late, i, seen, saved);
-    free(saved);
+            err = add_late_code(search, &late, i, seen, &by);
+    free(by.outside);
+    free(by.saved);
     free(seen);
     lc_late_free(&late);
     return err;

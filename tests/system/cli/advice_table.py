@@ -146,6 +146,21 @@ def told(make, share):
     return {finding["kind"]: finding for finding in json.loads(output([LATECOMER, "show", "--json", "one"]))["findings"]}
 
 
+def thread_advice():
+    """Of idle time with three quarters in regions of fewer threads, the last quarter is of the serial part; it is none where all are."""
+    for inside in (0.75, 1.0):
+        def made_of(share, inside=inside):
+            content, blame = serial_part(share)
+            idle = content["metrics"]["omp_idle_threads"]["callpaths"]
+            content["metrics"]["omp_limited_parallelism"] = {"callpaths": {path: [inside * value for value in values] for path, values in idle.items()}}
+            return content, blame
+        found = told(made_of, 0.2)
+        have = {kind: (finding["severity_s"], finding["gain_s"]) for kind, finding in found.items() if kind in ("serial_part", "limited_parallelism")}
+        want = {"limited_parallelism": inside * 0.2 * N * T, "serial_part": (1 - inside) * 0.2 * N * T}
+        want = {kind: (seconds, seconds / N) for kind, seconds in want.items() if seconds > 0}
+        check(have.keys() == want.keys() and all(abs(a - b) < 1e-6 for kind in want for a, b in zip(have[kind], want[kind])), f"idle, {inside} of it limited: {have}, not {want}")
+
+
 def main():
     rows, kinds = table(), source()
     check(list(rows) == list(kinds), f"the table has {list(rows)}, the source {list(kinds)}")
@@ -159,6 +174,7 @@ def main():
         below, above = told(make, 0.0098 * threshold), told(make, 0.0102 * threshold)
         check(kind not in below and kind in above, f"{kind}: threshold {threshold} %: just below it {list(below)}, just above it {list(above)}")
         check(above[kind]["advice"].startswith(advice) and abs(above[kind]["share"] - 0.0102 * threshold) < 1e-9, f"{kind}: {above[kind]}")
+    thread_advice()
     print(f"{len(rows)} kinds are as the table says, {len(MADE)} of them begin at their thresholds")
 
 
