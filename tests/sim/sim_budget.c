@@ -6,6 +6,8 @@
  *   sim-budget paths ROUNDS NS     a round works for NS and makes a call on a path of its own
  *   sim-budget start ROUNDS NS     64 such paths first, then rounds of work and one call
  *   sim-budget messages ROUNDS NS  a round works for NS and sends two messages to itself
+ *   sim-budget regions ROUNDS NS   a round works for NS, half of it in ten parallel regions of one
+ *                                  thread (of simulated libgomp), then comes a barrier
  *   sim-budget work ROUNDS NS      a round works for NS, then comes a barrier
  *   sim-budget compare ROUNDS NS   the same of all ranks, which compare their work now and then
  */
@@ -16,6 +18,7 @@
 #include <string.h>
 
 void sim_work(uint64_t ns);
+void GOMP_parallel(void (*fn)(void *), void *data, unsigned threads, unsigned flags);
 uint64_t sim_true_clock(void);
 
 #define NOINLINE __attribute__((noinline, noclone))
@@ -68,9 +71,24 @@ NOINLINE static void descend(unsigned path, int depth) {
     sink = 3;
 }
 
+static void share(void *ns) {
+    sim_work(*(uint64_t *)ns);
+}
+
+NOINLINE static void regions(uint64_t ns) {
+    enum { REGIONS = 10 };
+    sim_work(ns / 2);
+    for (int i = 0; i < REGIONS; i++)
+        GOMP_parallel(share, &(uint64_t){ns / 2 / REGIONS}, 1, 0);
+    sink = 1;
+}
+
 static void iterate(const char *what, unsigned round, uint64_t ns) {
     enum { DEPTH = 14 };
-    sim_work(ns);
+    if (strcmp(what, "regions") == 0)
+        regions(ns);
+    else
+        sim_work(ns);
     if (strcmp(what, "calls") == 0) {
         first();
         second();

@@ -5,6 +5,7 @@ the budget of 5 % (of a second at least) where less detail makes calls or sample
 within 10 %; what was left out is said, and so is it where nothing is left to leave out."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,12 @@ class Case:
         told = self.told_s + self.apart_s
         self.check("told is not lost with start and end", not start_and_end or abs(told - self.whole_lost_s) <= TOLD_WITHIN * self.whole_lost_s, told, self.whole_lost_s)
 
+    def visits(self, regions):
+        """Each region counts once in its path."""
+        visits = {path: sum(filter(None, numbers)) for path, numbers in self.result["metrics"]["visits"]["callpaths"].items()
+                  if re.fullmatch(r"main/regions/!\$omp parallel @[^/]*", path)}
+        self.check("regions are not all there", sum(visits.values()) == regions, visits)
+
     def took_steps(self, *steps):
         self.check("steps", self.reduced == set(steps), self.reduced)
 
@@ -106,6 +113,8 @@ def main():
         messages.tells()
         compare = Case(root, "compare", 1100, 100000, "1000:0", "--sample=off", "--max-overhead=off", ranks=4)  # at the 4th, 8th, .. 1,024th barrier
         compare.tells(start_and_end=False)
+        regions = Case(root, "regions", 100, 1000000, "1000:0", "--sample=off")
+        regions.visits(1000)
         within = Case(root, "calls", 5000, 1200000, "1000:0", "--sample=off")
         within.holds()
         within.tells()

@@ -288,7 +288,7 @@ static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
     lc_omp_trace_team(o, task, now);
     book_fork(o, region, now);
     lc_omp_edge(o, &region->fork, now);
-    if (o->at != NULL)
+    if (o->at != NULL && (number != 0 || region->opened == 0)) /* else when its path was opened */
         o->at->row->count++;
     data->ptr = task;
 }
