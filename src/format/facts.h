@@ -64,6 +64,7 @@ struct lc_path_counts {
     uint64_t remade_ticks;   /* what that cost */
     uint64_t own_ticks;      /* of rare work between two calls: unwinding, new communicators */
     uint64_t sampling_ticks; /* of which for samples of the code between events */
+    uint64_t openmp_ticks;   /* estimate: at events of OpenMP, beside own_ticks */
     /* threads that were not sampled: the kernel had no room, or too many had come before */
     uint64_t refused_threads, short_threads;
     uint64_t sampled_calls, call_ticks; /* calls that samples stand for, what these cost */

@@ -128,7 +128,7 @@ static void print_label(const struct lc_text *text, const char *label) {
 
 static void print_overhead(const struct lc_text *text) {
     const json_t *overhead = json_object_get(text->meta, "overhead");
-    char total[32], rare[32], sampling[32];
+    char total[32], rare[32], sampling[32], openmp[32];
     if (!json_is_object(overhead))
         return;
     double total_s = number(overhead, "total_s");
@@ -140,6 +140,9 @@ static void print_overhead(const struct lc_text *text) {
     if (number(overhead, "sampling_s") > 0)
         fprintf(text->out, ", %s for samples",
                 lc_text_seconds(number(overhead, "sampling_s"), sampling));
+    if (number(overhead, "openmp_s") > 0)
+        fprintf(text->out, ", about %s at constructs of OpenMP",
+                lc_text_seconds(number(overhead, "openmp_s"), openmp));
     fprintf(text->out, ": %s in all (%.2f %% of the time)\n", lc_text_seconds(total_s, total),
             lc_text_share(total_s, text->sums->total_time));
 }

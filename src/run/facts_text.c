@@ -522,7 +522,7 @@ static void put_waiting(struct lc_strbuf *out, const struct lc_fact_waiting *w) 
 
 static void put_meta(struct lc_strbuf *out, const struct lc_facts *f, double unattributed) {
     struct lc_fact_rank sum = {0};
-    double cost_s = 0, rare_s = 0;
+    double cost_s = 0, rare_s = 0, openmp_s = 0;
     for (size_t i = 0; i < f->n_ranks; i++) {
         const struct lc_fact_rank *rank = &f->ranks[i];
         sum.calls += rank->calls;
@@ -538,6 +538,7 @@ static void put_meta(struct lc_strbuf *out, const struct lc_facts *f, double una
         cost_s += (double)(rank->calls - rank->paths.counted) * rank->cost_ns * 1e-9 +
                   (double)rank->paths.counted * rank->counted_ns * 1e-9;
         rare_s += rank->own_s;
+        openmp_s += (double)rank->paths.openmp_ticks * rank->ns_per_tick * 1e-9;
     }
     lc_strbuf_puts(out, "{");
     put_versions(out, f->process);
@@ -546,8 +547,9 @@ static void put_meta(struct lc_strbuf *out, const struct lc_facts *f, double una
     put_paths(out, f->process, &sum);
     lc_strbuf_printf(out,
                      ", \"overhead\": {\"call_ns\": %.1f, \"rare_s\": %.9f, \"sampling_s\": %.9f, "
-                     "\"total_s\": %.9f",
-                     f->ranks[0].cost_ns, rare_s - sum.sampling_s, sum.sampling_s, cost_s + rare_s);
+                     "\"openmp_s\": %.9f, \"total_s\": %.9f",
+                     f->ranks[0].cost_ns, rare_s - sum.sampling_s, sum.sampling_s, openmp_s,
+                     cost_s + rare_s + openmp_s);
     put_budget(out, f, &sum);
     put_sample_rate(out, f);
     lc_strbuf_printf(out, ", \"clock\": {\"source\": \"%s\", \"ns_per_tick\": %.9f}",

@@ -8,6 +8,7 @@
  *   sim-budget messages ROUNDS NS  a round works for NS and sends two messages to itself
  *   sim-budget regions ROUNDS NS   a round works for NS, half of it in ten parallel regions of one
  *                                  thread (of simulated libgomp), then comes a barrier
+ *   sim-budget groups ROUNDS NS    the same, and in each region four nested taskgroups
  *   sim-budget work ROUNDS NS      a round works for NS, then comes a barrier
  *   sim-budget compare ROUNDS NS   the same of all ranks, which compare their work now and then
  */
@@ -19,6 +20,8 @@
 
 void sim_work(uint64_t ns);
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned threads, unsigned flags);
+void GOMP_taskgroup_start(void);
+void GOMP_taskgroup_end(void);
 uint64_t sim_true_clock(void);
 
 #define NOINLINE __attribute__((noinline, noclone))
@@ -75,18 +78,29 @@ static void share(void *ns) {
     sim_work(*(uint64_t *)ns);
 }
 
-NOINLINE static void regions(uint64_t ns) {
+static void groups(void *ns) {
+    enum { GROUPS = 4 };
+    for (int i = 0; i < GROUPS; i++)
+        GOMP_taskgroup_start();
+    share(ns);
+    for (int i = 0; i < GROUPS; i++)
+        GOMP_taskgroup_end();
+}
+
+NOINLINE static void regions(void (*body)(void *), uint64_t ns) {
     enum { REGIONS = 10 };
     sim_work(ns / 2);
     for (int i = 0; i < REGIONS; i++)
-        GOMP_parallel(share, &(uint64_t){ns / 2 / REGIONS}, 1, 0);
+        GOMP_parallel(body, &(uint64_t){ns / 2 / REGIONS}, 1, 0);
     sink = 1;
 }
 
 static void iterate(const char *what, unsigned round, uint64_t ns) {
     enum { DEPTH = 14 };
     if (strcmp(what, "regions") == 0)
-        regions(ns);
+        regions(share, ns);
+    else if (strcmp(what, "groups") == 0)
+        regions(groups, ns);
     else
         sim_work(ns);
     if (strcmp(what, "calls") == 0) {

@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum { WINDOW_MS = 10, WINDOWS_OF_SAMPLES = 5, USUAL_TIMES = 4, RARE_MOST_MS = 1 };
-enum { NEW_PATHS = 3 }; /* of a site that may have more of them */
+enum { EVENT_TIMES = 16 }; /* as USUAL_TIMES: events of OpenMP differ more than calls */
+enum { NEW_PATHS = 3 };    /* of a site that may have more of them */
 static const double RESERVE =
     0.4; /* of the first second's budget: for what comes before it helps */
 static const double SAMPLING_PART = 0.25; /* of the budget: above it samples become rarer */
@@ -24,6 +25,7 @@ static struct {
     uint64_t apart_ticks;             /* that start and end take, as far as they count */
     uint64_t rare_most_ticks;         /* of rare work at one call; more is an interruption */
     uint64_t sample_ticks;            /* what taking the two stamps of a sample adds to it */
+    uint64_t stamp_ticks;             /* what a stamp takes */
     uint64_t outside_ticks;           /* of a wrapper before its first stamp and after its last */
     struct lc_budget_step steps[LC_BUDGET_STEPS];
     uint32_t n_steps;
@@ -33,7 +35,8 @@ static __attribute__((noinline)) uint64_t stamp(void) {
     return lc_ticks();
 }
 
-/* Two stamps that a function takes, without what stamps in the wrapper itself would take. */
+/* Two stamps that a function takes, without what stamps in the wrapper itself would take; notes
+ * what one of these takes. */
 static uint64_t cost_of_sample(void) {
     uint64_t called = UINT64_MAX, direct = UINT64_MAX;
     for (int i = 0; i < 64; i++) {
@@ -43,6 +46,7 @@ static uint64_t cost_of_sample(void) {
         ticks = lc_ticks() - begin;
         direct = ticks < direct ? ticks : direct;
     }
+    budget.stamp_ticks = direct;
     return called > direct ? 2 * (called - direct) : 0;
 }
 
@@ -214,8 +218,8 @@ static bool above(double share, uint64_t cost, uint64_t elapsed) {
 /* With the calls since the last group of samples. */
 static uint64_t cost_of(const struct lc_thread *t) {
     uint64_t calls = (uint64_t)((int64_t)t->sample_calls - t->until_sample);
-    return t->counts.call_ticks + calls * t->usual_ticks + t->counts.own_ticks -
-           t->interrupted_ticks;
+    return t->counts.call_ticks + calls * t->usual_ticks + t->counts.own_ticks +
+           t->counts.openmp_ticks - t->interrupted_ticks;
 }
 
 static uint64_t elapsed_of(const struct lc_thread *t, uint64_t now) {
@@ -354,6 +358,19 @@ static uint64_t without_interruption(struct lc_thread *t, uint64_t ticks) {
 LC_COLD void lc_budget_apart(struct lc_thread *t, uint64_t ticks) {
     t->counts.own_ticks += ticks;
     without_interruption(t, ticks);
+}
+
+LC_COLD uint64_t lc_budget_event_begins(struct lc_thread *t) {
+    t->counts.openmp_ticks += budget.stamp_ticks;
+    return lc_ticks() + budget.stamp_ticks;
+}
+
+LC_COLD void lc_budget_events(struct lc_thread *t, uint64_t ticks, uint32_t n) {
+    uint64_t usual = t->event_ticks;
+    if (usual != 0 && ticks > EVENT_TIMES * usual) /* the thread was interrupted */
+        ticks = EVENT_TIMES * usual;
+    t->event_ticks = usual == 0 ? ticks : (usual * 15 + ticks) / 16 + 1;
+    t->counts.openmp_ticks += n * ticks + budget.stamp_ticks;
 }
 
 LC_COLD void lc_budget_rare(struct lc_call *call, uint64_t ticks) {

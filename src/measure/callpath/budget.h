@@ -5,7 +5,14 @@
  * wrapper is done. Both parts, from the begin stamp to MPI and from the end stamp on, stand for the
  * calls since the last group, and with them what lies before the first and after the last stamp,
  * which is measured once at the start. Rare work (new call paths, communicators) is stamped
- * whenever it happens: lc_path_counts.own_ticks.
+ * whenever it happens: lc_path_counts.own_ticks. Of events of OpenMP one of LC_EVENT_EVERY takes a
+ * stamp at its end, at distances from 1 to twice as many that a small generator draws, so that no
+ * program keeps step with them: what it took since its begin stands for all events since the one
+ * before it (openmp_ticks). That is an estimate; its standard error, as a share, is
+ * sqrt(E(d^2) / (LC_EVENT_EVERY n)) = 3.2 / sqrt(n) of n events at distances d, times how much
+ * their costs differ (standard deviation by mean). Not in it: what comes before an event's first
+ * stamp, the last events of a thread, up to twice as many, and what is more than EVENT_TIMES the
+ * usual of one event (the thread was interrupted, as it seems; it may have been new code).
  *
  * Budget: of it, calls and samples may have what the tool's start and end leave. Where the cost of
  * a thread is above that of late, and near to it since its begin, its dearest call sites are
@@ -32,6 +39,7 @@
 #include "measure/core/thread.h"
 
 enum { LC_SAMPLE_FIRST = 16, LC_SAMPLE_EVERY = 1024, LC_SAMPLE_GROUP = 8, LC_BUDGET_RUN_S = 1 };
+enum { LC_EVENT_EVERY = 8 };
 
 /* A step that was taken; of all threads. */
 struct lc_budget_step {
@@ -106,6 +114,11 @@ const struct lc_budget_step *lc_budget_steps(uint32_t *n);
 void lc_budget_rare(struct lc_call *call, uint64_t ticks);
 /* Rare work that no detail less at a call site would make cheaper; adds it to own_ticks. */
 void lc_budget_apart(struct lc_thread *t, uint64_t ticks);
+/* An event of OpenMP took so long, from its begin stamp to one at its end, which others do not
+ * take, and stands for n events: adds to openmp_ticks. */
+void lc_budget_events(struct lc_thread *t, uint64_t ticks, uint32_t n);
+/* Begin of such an event, ticks, where it takes no stamp itself. */
+uint64_t lc_budget_event_begins(struct lc_thread *t);
 
 /* Are samples of the code between events to be taken less often than until now? Judged at most
  * once in some 50 ms. */

@@ -106,6 +106,7 @@ struct lc_thread {
     uint64_t usual_ticks;   /* what a call costs, a mean of the last ones */
     uint64_t samples_ticks; /* begin of the last call at which samples were read */
     uint64_t slowed_ticks;  /* that one takes longer than others, a mean of the last ones */
+    uint64_t event_ticks;   /* what an event of OpenMP costs, a mean of the last ones */
     /* Of the budget's last decision. */
     uint64_t window_ticks, window_cost, window_sampling;
     uint64_t sampling_since, sampling_before; /* of its last decision on samples */

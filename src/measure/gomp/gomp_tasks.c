@@ -224,6 +224,19 @@ static void run_task(void *argument) {
                              before);
 }
 
+/* The thread comes back from the runtime, and goes into it: events by themselves. */
+static void leave(struct lc_omp_thread *o) {
+    uint64_t now = lc_ticks();
+    lc_omp_leave(o, now);
+    lc_omp_done(o, now);
+}
+
+static void enter(struct lc_omp_thread *o) {
+    uint64_t now = lc_ticks();
+    lc_omp_enter(o, now);
+    lc_omp_done(o, now);
+}
+
 /* On the thread that creates the task, if it is created: libgomp calls this to copy its data. */
 static void create_task(struct gomp_task *task) {
     struct lc_gomp_thread *self = lc_gomp_self();
@@ -233,7 +246,7 @@ static void create_task(struct gomp_task *task) {
     struct lc_omp_thread *o = lc_omp_self();
     if (o == NULL)
         return;
-    lc_omp_leave(o, lc_ticks());
+    leave(o);
     lc_omp_task_create(self->running, NULL, &task->record, flags, task->depend != NULL, task->code);
     if (task->depend != NULL && task->record.ptr != NULL)
         tell_dependences(&task->record, task->depend);
@@ -247,6 +260,7 @@ static void create_task(struct gomp_task *task) {
         self->loop->since = now;
     else /* tasks are executed at once */
         lc_omp_wait_begin(o, false, now);
+    lc_omp_done(o, now);
 }
 
 static void copy_task(void *to, void *from) {
@@ -302,11 +316,11 @@ static void task_from(const void *code, void (*fn)(void *), void *data,
     long room = room_of(&task, &align);
     self->creating = task.number;
     if (task.depend != NULL) /* it may have to wait for others first */
-        lc_omp_enter(o, lc_ticks());
+        enter(o);
     real(run_task, &task, copy_task, room, align, now, flags, depend, priority, event);
     self->creating = creating;
     if (task.depend != NULL) /* cancelled: it was not created */
-        lc_omp_leave(o, lc_ticks());
+        leave(o);
 }
 
 void lc_gomp_entry_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long bytes,

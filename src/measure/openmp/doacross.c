@@ -77,6 +77,7 @@ static void tell_others(struct lc_omp_thread *o, struct set *set, uint64_t key) 
     lc_omp_join_locked(&source->joint, &here);
     lc_short_unlock(&set->lock);
     lc_omp_point_drop(o, &here);
+    lc_omp_done(o, now);
 }
 
 static void wait_is_over(struct lc_omp_thread *o, struct set *set, uint64_t key) {
@@ -92,12 +93,13 @@ static void wait_is_over(struct lc_omp_thread *o, struct set *set, uint64_t key)
         lc_omp_edge_joint(o, &source->joint, now, &late);
     lc_short_unlock(&set->lock);
     o->edges_lost += source == NULL;
-    if (!o->at_sink)
-        return;
-    o->at_sink = false;
-    if (late.when > since)
-        lc_omp_waited(o, o->at, LC_MEASURED_OMP_CRITICAL, late.when - since, &late);
-    lc_omp_pop(o, now);
+    if (o->at_sink) {
+        o->at_sink = false;
+        if (late.when > since)
+            lc_omp_waited(o, o->at, LC_MEASURED_OMP_CRITICAL, late.when - since, &late);
+        lc_omp_pop(o, now);
+    }
+    lc_omp_done(o, now);
 }
 
 void lc_omp_iteration(struct lc_omp_thread *o, const struct ompt_dependence *list, int n) {
@@ -126,4 +128,5 @@ void lc_omp_sink(bool begins, const void *code) {
         lc_omp_leave(o, now);
         lc_omp_pop(o, now);
     }
+    lc_omp_done(o, now);
 }

@@ -161,7 +161,11 @@ void lc_omp_lock_init(int kind, unsigned hint, unsigned implementation, uint64_t
     (void)hint;
     (void)implementation;
     (void)code;
-    struct lock *lock = lc_omp_self() != NULL ? find(wait) : NULL;
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL)
+        return;
+    uint64_t since = lc_omp_since(o);
+    struct lock *lock = find(wait);
     if (lock == NULL)
         return;
     lc_short_lock(&lock->last.lock); /* another lock may have been there before */
@@ -169,6 +173,7 @@ void lc_omp_lock_init(int kind, unsigned hint, unsigned implementation, uint64_t
     memset(lock->holds, 0, sizeof lock->holds);
     lc_short_unlock(&lock->last.lock);
     atomic_store_explicit(&lock->held, 0, memory_order_relaxed);
+    lc_omp_done(o, since);
 }
 
 void lc_omp_mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t wait,
@@ -183,6 +188,7 @@ void lc_omp_mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
     o->takes_lock = true;
     lc_omp_enter(o, now);
     lc_omp_push(o, construct_of(kind), code, now);
+    lc_omp_done(o, now);
 }
 
 void lc_omp_mutexes_init(bool every_release) {
@@ -224,8 +230,11 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
     struct lock *lock = o != NULL ? find(wait) : NULL;
     if (lock == NULL)
         return;
-    if (only_tries(kind)) /* what it waits for here is no work */
-        lc_omp_enter(o, lc_ticks());
+    if (only_tries(kind)) { /* what it waits for here is no work */
+        uint64_t asked = lc_ticks();
+        lc_omp_enter(o, asked);
+        lc_omp_done(o, asked);
+    }
     wait_for_word(o, lock);
     uint64_t entered = o->entered, now = lc_ticks(); /* not before the release */
     atomic_store_explicit(&lock->held, 1, memory_order_relaxed);
@@ -250,6 +259,7 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
             lc_omp_pop(o, now);
     }
     begin_hold(o, lock, &hold);
+    lc_omp_done(o, now);
 }
 
 void lc_omp_mutex_released(int kind, uint64_t wait, const void *code) {
@@ -268,6 +278,7 @@ void lc_omp_mutex_released(int kind, uint64_t wait, const void *code) {
     if (hold.traced)
         lc_omp_trace_released(o, lock->number, hold.order, hold.block, hold.construct, code, now);
     atomic_store_explicit(&lock->held, 0, memory_order_release); /* partner: wait_for_word */
+    lc_omp_done(o, now);
 }
 
 void lc_omp_nest_lock(int endpoint, uint64_t wait, const void *code) {
@@ -282,4 +293,5 @@ void lc_omp_nest_lock(int endpoint, uint64_t wait, const void *code) {
     o->takes_lock = false;
     lc_omp_leave(o, now); /* it was this thread's already */
     lc_omp_pop(o, now);
+    lc_omp_done(o, now);
 }

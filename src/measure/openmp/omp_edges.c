@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/timer.h"
+#include "measure/callpath/budget.h"
 #include "measure/callpath/entry.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
@@ -107,6 +109,25 @@ void lc_omp_leave(struct lc_omp_thread *o, uint64_t now) {
         k->seen = lc_larger(k->seen, now);
     }
     lc_omp_apply(o, LC_OMP_LEAVES, NULL, NULL, now);
+}
+
+/* From 1 to twice LC_EVENT_EVERY, which it is on average. */
+static uint32_t next_gap(struct lc_omp_thread *o) {
+    o->gaps = o->gaps * 1664525u + 1013904223u; /* (Numerical Recipes, ranqd1) */
+    return 1 + (uint32_t)((uint64_t)o->gaps * (2 * LC_EVENT_EVERY - 1) >> 32);
+}
+
+LC_COLD void lc_omp_measure(struct lc_omp_thread *o, uint64_t since) {
+    uint64_t own = o->t->counts.own_ticks;
+    if (own != o->own_ticks) { /* perhaps in this event, and is told already: the next one */
+        o->own_ticks = own;
+        o->stands_for++;
+        o->until_stamp = 1;
+        return;
+    }
+    uint64_t now = lc_ticks();
+    lc_budget_events(o->t, now > since ? now - since : 0, o->stands_for);
+    o->until_stamp = o->stands_for = next_gap(o);
 }
 
 void lc_omp_refused(struct lc_omp_thread *o) {

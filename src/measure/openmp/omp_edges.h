@@ -4,6 +4,8 @@
 #define LC_MEASURE_OPENMP_OMP_EDGES_H
 
 #include "base/short_lock.h"
+#include "measure/callpath/budget.h"
+#include "measure/core/core.h"
 #include "measure/openmp/omp_thread.h"
 
 /* The thread has done nothing yet: whatever its clocks know comes from the fork, whose edge
@@ -15,6 +17,19 @@ void lc_omp_worked(struct lc_omp_thread *o, uint64_t now);
 void lc_omp_enter(struct lc_omp_thread *o, uint64_t now);
 /* The thread comes back from the runtime into the program; now: ticks. */
 void lc_omp_leave(struct lc_omp_thread *o, uint64_t now);
+
+/* What an event cost that began at `since` and ends here is measured. */
+void lc_omp_measure(struct lc_omp_thread *o, uint64_t since);
+/* An event is over that began at `since` (ticks): what one of several costs is measured
+ * (budget.h). */
+static inline void lc_omp_done(struct lc_omp_thread *o, uint64_t since) {
+    if (lc_unlikely(--o->until_stamp == 0))
+        lc_omp_measure(o, since);
+}
+/* An event begins that reads no clock: since when for lc_omp_done, if that will ask for it. */
+static inline uint64_t lc_omp_since(const struct lc_omp_thread *o) {
+    return lc_unlikely(o->until_stamp == 1) ? lc_budget_event_begins(o->t) : 0;
+}
 
 /* An acquisition was refused: it was never in the runtime. */
 void lc_omp_refused(struct lc_omp_thread *o);

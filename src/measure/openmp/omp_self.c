@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "measure/clocks/clocks.h"
 #include "measure/core/core.h"
 #include "measure/hot/locations.h"
@@ -116,6 +117,8 @@ static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t, bool began) {
     struct lc_omp_thread *o = reuse(t);
     if (o == NULL && (o = calloc(1, sizeof *o)) != NULL) {
         o->t = t;
+        o->until_stamp = o->stands_for = 1;
+        o->gaps = (uint32_t)(lc_hash_key(t->index) >> 32); /* no chance: runs can be repeated */
         atomic_fetch_add_explicit(&lc_omp_n_threads, 1, memory_order_relaxed);
         o->next = atomic_load_explicit(&threads, memory_order_relaxed);
         while (!atomic_compare_exchange_weak_explicit(&threads, &o->next, o, memory_order_release,

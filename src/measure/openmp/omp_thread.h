@@ -258,6 +258,7 @@ struct lc_omp_thread {
     bool running_kept;            /* with a reference */
     bool fresh;                   /* it has had no task since its thread began in the runtime */
     bool in_runtime;              /* where clocks lag: else struct lc_clk_thread knows */
+    uint32_t until_stamp;         /* events until what one costs is measured (lc_omp_done) */
     uint64_t seen_worked;         /* work of the thread when the task's was last brought up to it */
     struct lc_omp_task *hidden;   /* that, while the runtime's data for it are empty */
     struct lc_omp_region *forked; /* innermost one that it has not left */
@@ -290,6 +291,9 @@ struct lc_omp_thread {
     /* the parent of tasks whose records have ended here, and how many references it loses */
     struct lc_omp_task *parent;
     uint32_t parent_loses;
+    uint32_t stands_for; /* events, the one that is measured next */
+    uint32_t gaps;       /* state of the generator of such numbers */
+    uint64_t own_ticks;  /* the thread's when an event was last to be measured */
     bool takes_lock;     /* has asked for one */
     bool at_sink;        /* waits for another iteration of an ordered loop */
     uint64_t edges_lost; /* releases of locks that came too late, iterations long ago */

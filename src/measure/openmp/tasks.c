@@ -198,6 +198,7 @@ void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame
         lc_omp_enter(o, now);
         lc_omp_push(o, LC_OMP_AT_TASKWAIT, code, now);
         lc_omp_wait_begin(o, false, now);
+        lc_omp_done(o, now);
         return;
     }
     if (o->at != NULL) {
@@ -209,6 +210,7 @@ void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame
         lc_omp_trace_created(o, task, code, now);
     }
     data->ptr = task;
+    lc_omp_done(o, now);
 }
 
 /* Is this list of dependences, of n > 0 parts, that of an iteration? */
@@ -225,8 +227,11 @@ void lc_omp_dependences(union ompt_data *data, const struct ompt_dependence *lis
     }
     if (o != NULL && task == NULL && o->task != NULL)
         task = o->task->awaits;
-    if (o != NULL && task != NULL && task->explicit_one && n > 0)
+    if (o != NULL && task != NULL && task->explicit_one && n > 0) {
+        uint64_t since = lc_omp_since(o);
         lc_omp_depend(o, task, list, n);
+        lc_omp_done(o, since);
+    }
 }
 
 /* The end of a taskwait with dependences, of the task that the thread runs. */
@@ -434,6 +439,7 @@ void lc_omp_task_schedule(union ompt_data *before, int status, union ompt_data *
     uint64_t now = lc_ticks();
     if (status == OMPT_STATUS_TASKWAIT_COMPLETE) {
         waited_for_dependences(o, now);
+        lc_omp_done(o, now);
         return;
     }
     bool of_event = status == OMPT_STATUS_EARLY_FULFILL || status == OMPT_STATUS_LATE_FULFILL;
@@ -444,6 +450,7 @@ void lc_omp_task_schedule(union ompt_data *before, int status, union ompt_data *
     if (of_event) {
         if (from != NULL && from->explicit_one)
             fulfil(o, from, status == OMPT_STATUS_LATE_FULFILL, now);
+        lc_omp_done(o, now);
         return;
     }
     bool was_in_runtime = lc_omp_in_runtime(o);
@@ -476,6 +483,7 @@ void lc_omp_task_schedule(union ompt_data *before, int status, union ompt_data *
         before->ptr = NULL;
         lc_omp_task_over(o, done);
     }
+    lc_omp_done(o, now);
 }
 
 void lc_omp_wait_begin(struct lc_omp_thread *o, bool in_barrier, uint64_t now) {

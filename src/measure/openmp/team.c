@@ -139,6 +139,7 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     data->ptr = region;
     if (region->place == NULL)
         keep_up(o);
+    lc_omp_done(o, now);
 }
 
 /* The region that has ended. LLVM's runtime gives a nested team back before it tells of the end, so
@@ -180,6 +181,7 @@ void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags
     if (region->opened)
         close_path(region, code, now);
     lc_omp_unkeep(&o->pools, region);
+    lc_omp_done(o, now);
 }
 
 static void initial_task(struct lc_omp_thread *o, union ompt_data *data) {
@@ -291,6 +293,7 @@ static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
     if (o->at != NULL && (number != 0 || region->opened == 0)) /* else when its path was opened */
         o->at->row->count++;
     data->ptr = task;
+    lc_omp_done(o, now);
 }
 
 /* When the share ends: of a worker that has waited for the others, when all had come; of the thread
@@ -305,6 +308,7 @@ static uint64_t share_ends(const struct lc_omp_thread *o, const struct lc_omp_ta
 }
 
 static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union ompt_data *data) {
+    uint64_t since = lc_omp_since(o);
     bool joined = book_join(o, task, true);
     uint64_t now = share_ends(o, task, joined);
     if (!joined)
@@ -329,6 +333,7 @@ static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union o
         task->region = NULL;
     }
     lc_omp_task_over(o, task);
+    lc_omp_done(o, since);
 }
 
 void lc_omp_implicit_task(int endpoint, union ompt_data *region, union ompt_data *data,
@@ -383,11 +388,12 @@ static void barrier_begin(struct lc_omp_thread *o, int kind, union ompt_data *da
     uint32_t node = lc_omp_blame_node(o);
     lc_omp_push(o, kind == OMPT_SYNC_EXPLICIT ? LC_OMP_AT_BARRIER : LC_OMP_AT_IMPLICIT_BARRIER,
                 code, now);
-    if (task == NULL || task->region == NULL || task->explicit_one)
-        return;
-    arrive(o, node, now);
-    if (may_be_last(kind))
-        lc_omp_task_hide(o, data);
+    if (task != NULL && task->region != NULL && !task->explicit_one) {
+        arrive(o, node, now);
+        if (may_be_last(kind))
+            lc_omp_task_hide(o, data);
+    }
+    lc_omp_done(o, now);
 }
 
 static void barrier_end(struct lc_omp_thread *o, int kind) {
@@ -409,6 +415,7 @@ static void barrier_end(struct lc_omp_thread *o, int kind) {
         o->barrier_left = team && may_be_last(kind) ? now : 0; /* see share_ends */
     }
     lc_omp_pop(o, now);
+    lc_omp_done(o, now);
 }
 
 void lc_omp_barrier_perhaps(const void *code) {
@@ -420,6 +427,7 @@ void lc_omp_barrier_perhaps(const void *code) {
     uint32_t node = lc_omp_blame_node(o);
     lc_omp_push_unseen(o, LC_OMP_AT_IMPLICIT_BARRIER, code, now);
     arrive(o, node, now);
+    lc_omp_done(o, now);
 }
 
 void lc_omp_barrier_was_there(bool was) {
@@ -445,6 +453,7 @@ void lc_omp_barrier_was_there(bool was) {
     if (node)
         o->at->row->count--;
     lc_omp_pop_into_block(o, now);
+    lc_omp_done(o, now);
 }
 
 static void taskwait(struct lc_omp_thread *o, bool begins, const void *code) {
@@ -454,17 +463,19 @@ static void taskwait(struct lc_omp_thread *o, bool begins, const void *code) {
         lc_omp_enter(o, now);
         lc_omp_push(o, LC_OMP_AT_TASKWAIT, code, now);
         lc_omp_wait_begin(o, false, now);
-        return;
+    } else {
+        lc_omp_leave(o, now);
+        if (o->task != NULL) {
+            lc_omp_edge_joint(o, &o->task->children, now, &last);
+            lc_omp_wait_end_tasks(o, &last);
+        }
+        lc_omp_pop(o, now);
     }
-    lc_omp_leave(o, now);
-    if (o->task != NULL) {
-        lc_omp_edge_joint(o, &o->task->children, now, &last);
-        lc_omp_wait_end_tasks(o, &last);
-    }
-    lc_omp_pop(o, now);
+    lc_omp_done(o, now);
 }
 
 static void taskgroup_begin(struct lc_omp_thread *o) {
+    uint64_t since = lc_omp_since(o);
     struct lc_omp_group *group =
         o->task != NULL ? lc_omp_take_part(&o->pools, LC_OMP_GROUP, sizeof(struct lc_omp_group),
                                            offsetof(struct lc_omp_group, joint))
@@ -474,6 +485,7 @@ static void taskgroup_begin(struct lc_omp_thread *o) {
     lc_omp_joint_begin(&group->joint);
     group->outer = o->task->group;
     o->task->group = group;
+    lc_omp_done(o, since);
 }
 
 static void taskgroup_end(struct lc_omp_thread *o, uint64_t now) {
@@ -483,6 +495,7 @@ static void taskgroup_end(struct lc_omp_thread *o, uint64_t now) {
     lc_omp_edge_joint(o, &group->joint, now, NULL);
     o->task->group = group->outer;
     lc_omp_unkeep(&o->pools, group);
+    lc_omp_done(o, now);
 }
 
 void lc_omp_sync_region(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
@@ -518,8 +531,11 @@ static void group_waits(struct lc_omp_thread *o, const void *code, uint64_t sinc
 
 void lc_omp_taskgroup_waits(uint64_t since, const void *code) {
     struct lc_omp_thread *o = lc_omp_self();
-    if (o != NULL)
-        group_waits(o, code, since);
+    if (o == NULL)
+        return;
+    uint64_t begun = lc_omp_since(o);
+    group_waits(o, code, since);
+    lc_omp_done(o, begun);
 }
 
 void lc_omp_sync_region_wait(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
@@ -542,6 +558,7 @@ void lc_omp_sync_region_wait(int kind, int endpoint, union ompt_data *region, un
         }
         lc_omp_pop(o, now);
     }
+    lc_omp_done(o, now);
 }
 
 void lc_omp_work(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
@@ -571,6 +588,7 @@ void lc_omp_work(int kind, int endpoint, union ompt_data *region, union ompt_dat
         lc_omp_push(o, (enum lc_omp_construct)construct, code, now);
     else
         lc_omp_pop(o, now);
+    lc_omp_done(o, now);
 }
 
 void lc_omp_masked(int endpoint, union ompt_data *region, union ompt_data *task, const void *code) {
@@ -585,6 +603,7 @@ void lc_omp_masked(int endpoint, union ompt_data *region, union ompt_data *task,
         lc_omp_push(o, LC_OMP_AT_MASTER, code, now);
     else
         lc_omp_pop(o, now);
+    lc_omp_done(o, now);
 }
 
 void lc_omp_book_open(void) {
