@@ -27,6 +27,7 @@ static struct {
     uint64_t sample_ticks;            /* what taking the two stamps of a sample adds to it */
     uint64_t stamp_ticks;             /* what a stamp takes */
     uint64_t outside_ticks;           /* of a wrapper before its first stamp and after its last */
+    double counted_ticks;             /* of a call that is counted only */
     struct lc_budget_step steps[LC_BUDGET_STEPS];
     uint32_t n_steps;
 } budget;
@@ -85,6 +86,23 @@ static uint64_t cost_outside(void) {
     return wrapped > direct ? (wrapped - direct) / CALLS : 0;
 }
 
+/* Of a call that is counted only: the wrapper, and finding its site. */
+static double cost_counted(void) {
+    enum { CALLS = 256 };
+    static struct lc_budget_sites none;
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 16; i++) {
+        uint64_t begin = lc_ticks(), ticks;
+        for (volatile int k = 0; k < CALLS; k++)
+            if (lc_budget_find_site(&none, LC_FN_COUNT, (uint64_t)k + 1) != NULL)
+                break;
+        ticks = lc_ticks() - begin;
+        least = ticks < least ? ticks : least;
+    }
+    least -= least > budget.stamp_ticks ? budget.stamp_ticks : least;
+    return (double)budget.outside_ticks + (double)least / CALLS;
+}
+
 void lc_budget_init(bool wanted) {
     const char *text = lc_option("LATECOMER_MAX_OVERHEAD");
     budget.share = 0.05;
@@ -94,6 +112,7 @@ void lc_budget_init(bool wanted) {
         budget.share = 0;
     budget.sample_ticks = cost_of_sample();
     budget.outside_ticks = cost_outside();
+    budget.counted_ticks = cost_counted();
 }
 
 void lc_budget_started(uint64_t cpu_ns) {
@@ -120,6 +139,10 @@ static void measure_ticks(void) {
         budget.apart_ticks = start_and_end(per_second);
     }
     pthread_mutex_unlock(&lc_core.lock);
+}
+
+double lc_budget_counted_ticks(void) {
+    return budget.counted_ticks;
 }
 
 double lc_budget_share(void) {
@@ -215,11 +238,13 @@ static bool above(double share, uint64_t cost, uint64_t elapsed) {
     return (double)cost > share * ((double)elapsed - (double)cost);
 }
 
-/* With the calls since the last group of samples. */
+/* With the calls since the last group of samples, and those that are counted only. */
 static uint64_t cost_of(const struct lc_thread *t) {
     uint64_t calls = (uint64_t)((int64_t)t->sample_calls - t->until_sample);
-    return t->counts.call_ticks + calls * t->usual_ticks + t->counts.own_ticks +
-           t->counts.openmp_ticks - t->interrupted_ticks;
+    uint64_t counted = t->counts.counted + lc_budget_counted(t);
+    return (uint64_t)((double)counted * budget.counted_ticks) + t->counts.call_ticks +
+           calls * t->usual_ticks + t->counts.own_ticks + t->counts.openmp_ticks -
+           t->interrupted_ticks;
 }
 
 static uint64_t elapsed_of(const struct lc_thread *t, uint64_t now) {

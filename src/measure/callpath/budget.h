@@ -96,6 +96,8 @@ bool lc_budget_caller_only(struct lc_thread *t, uint32_t fn, uint64_t ra);
 
 /* Calls of the thread that were only counted. */
 uint64_t lc_budget_counted(const struct lc_thread *t);
+/* What one of these takes. */
+double lc_budget_counted_ticks(void);
 /* A library went away: return addresses may come to mean something else. */
 void lc_budget_forget(struct lc_thread *t);
 /* Frees what the thread keeps of its call sites. */

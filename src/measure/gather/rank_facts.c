@@ -217,19 +217,6 @@ static double calibrate_ns(void) {
     return (double)(end - begin) * lc_timer.ns_per_tick / CALLS;
 }
 
-/* The same of one that is counted only: what the look-up of its call site takes. */
-static double calibrate_counted_ns(void) {
-    enum { CALLS = 2000 };
-    struct lc_thread *t = lc_self;
-    if (t == NULL || t->counted_sites == NULL)
-        return 0;
-    uint64_t begin = lc_ticks();
-    for (volatile int i = 0; i < CALLS; i++)
-        if (lc_budget_find_site(t->counted_sites, LC_FN_COUNT, (uint64_t)i + 1) != NULL)
-            break;
-    return (double)(lc_ticks() - begin) * lc_timer.ns_per_tick / CALLS;
-}
-
 /* With lc_core.lock held. */
 static void fill_steps(struct lc_rank_own *own) {
     uint32_t n;
@@ -270,12 +257,12 @@ void lc_rank_facts_fill(struct lc_rank_own *rank) {
     struct lc_fact_rank *own = &rank->facts;
     memset(rank, 0, sizeof *rank);
     own->calls = count_calls();
-    own->counted_ns = calibrate_counted_ns();
     double calibrated_ns = calibrate_ns();
     memcpy(own->host, lc_core.state->host, sizeof own->host);
     binding(own->cpus, sizeof own->cpus);
     own->busy_threads = count_busy_threads();
     own->ns_per_tick = lc_timer.ns_per_tick;
+    own->counted_ns = lc_budget_counted_ticks() * lc_timer.ns_per_tick;
     own->tsc = lc_timer.tsc;
     pthread_mutex_lock(&lc_core.lock);
     own->lost = lc_threads_lost();
