@@ -31,7 +31,6 @@ FUNCTIONS = ("alpha", "beta", "gamma_rays", "ring", "stencil", "wavefront", "mas
 INDICATORS = ("critical", "non_critical", "intra", "inter")  # not of several threads: the log does not know where locations of further ones begin
 ANALYSED = ("mpi_late", "mpi_wait", "mpi_barrier", "mpi_early", "mpi_mgmt", "mpi_finalize_wait", "delay", *INDICATORS)
 POLLS = 50  # of the tool's own in a call between nodes, at 1 ns
-OWN_WORK_NS = 1000  # docs/clocks.md: shorter work of the tool at the end of a call is the program's
 PATH_ENTRIES = 64  # of the critical path that are kept apart: by call site, of which "handles" and "cancels" have more than paths
 THREADS = "begin_thread/"  # of the simulation, in which threads start: before the function of the program
 PHASES = 12  # of sim_random.c
@@ -110,6 +109,7 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(20069, ((20070, 0), (20070, 1)), 3, ("--nodes", "2", "--node-latency", "0"), "handles", traced=True),  # the truth's: analyze goes by times alone
          Case(10040, ((10048, 4),), 2, ("--cancel-sends",), "cancels"),  # a cancelled send counted as a message
          Case(14200, ((14202, 4),), 3, ("--latency", "20000"), "handles", traced=True, transport="mpi"),  # the truth's: a trace has posts of small sends, too
+         Case(21000, ((21003, 11), *((21004, phase) for phase in range(1, 5))), 3, ("--random",), traced=True, transport="mpi"),  # .. its calls end later
          Case(15750, ((15758, 11), (15759, 0), (15759, 2), *((15759, phase) for phase in range(7, 12))), 4, ("--random", "--eager", "0"), traced=True),
          # the truth's: three came last to MPI_Finalize at once
          Case(17750, ((17759, 10), (17759, 11)), 2, kind="threads", traced=True),  # the truth's: a thread goes on behind its last call
@@ -291,7 +291,7 @@ def judge_path(found, case):
     chained = nodes == 1 and case.kind not in ("threads", "handles", "cancels")
     most, least = (truth.factors(run, sure, chained) for sure in (False, True))
     late = result["pop"]["critical_path_error_s"]
-    in_a_call = POLLS if found.nodes() > 1 else OWN_WORK_NS  # the clocks' error of several nodes, below, is more than that
+    in_a_call = POLLS if found.nodes() > 1 else truth.OWN_WORK_NS  # the clocks' error of several nodes, below, is more than that
     small = 1e-9 + (1e-9 * in_a_call * max(map(len, run.calls)) + 2 * result["meta"]["clock_sync"]["error_s"] + 2e-9 * case.wobble_ns() if nodes > 1 else 0)
     for name, value in most.items():
         low, high = sorted((value, least[name]))
@@ -333,7 +333,7 @@ def judge_profile(found, case):
     yield from judge_waits(result, found, True, case.wobble_ns())
     times = {path: row for path, row in measured(result, "time").items() if "/" in path and path.split("/")[-1] not in truth.ENDS}
     wanted = {path: row for path, row in truth.times(run).items() if path.split("/")[-1] not in truth.ENDS}
-    own = OWN_WORK_NS if found.apart > 1 else 0
+    own = truth.OWN_WORK_NS if found.apart > 1 else 0
     calls = max(map(len, run.calls))
     for line in differences(wanted, times, 1e9, lambda path, place: 1 + own * (visits[path][place] if path in visits else calls)):
         yield f"time {line}"
@@ -346,7 +346,7 @@ def judge_profile(found, case):
 def judge_analysis(found, case):
     """Waiting, delay costs and classification in both models, critical path and indicators, what-if; between nodes only waiting, within the error of the clocks."""
     if found.apart > 1 or case.kind in ("wide", "handles", "cancels"):  # the oracle has neither windows nor neighbourhoods, nor all ways to send
-        yield from judge_waits(found.analysis, found, found.nodes() > 1, case.wobble_ns())
+        yield from judge_waits(found.analysis, found, found.apart > 1, case.wobble_ns())
         return
     wanted = logged_trace.analysis(found.run, measured(found.analysis, "time"))
     for name, metric in wanted.result()["metrics"].items():

@@ -9,6 +9,7 @@ from pathlib import Path
 ENDS = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}  # in which the tool begins and ends
 # docs/clocks.md: shorter sends do not look for the post of their receive; posts with wildcards, and all over records, are told of if they came so much later
 SHORT_NS = 1000
+OWN_WORK_NS = 1000  # docs/clocks.md: shorter work of the tool at the end of a call is the program's
 SMALL_BYTES = 4096  # docs/clocks.md: over records, smaller standard sends are not told when their receive was posted
 NOT_TRACED = ("MPI_Comm_create_from_group", "MPI_File_set_size", "MPI_Intercomm_create", "MPI_Intercomm_merge")  # docs/clocks.md: `analyze` does not know that members meet there
 AT_ONCE_NS = 2  # two that end so close to each other need not see each other
@@ -284,7 +285,8 @@ def is_sure(run, call, send, nodes=1, analysed=False):
     within the clocks' error of the post; that a synchronous one ended after it knows only the profile (docs/clocks.md)."""
     if call.function == "MPI_Waitsome" and nodes > 1:
         return False
-    if (analysed or send.mode != "Ssend") and abs(call.end - send.posted.begin) <= run.error_ns:
+    error_ns = max(run.error_ns, OWN_WORK_NS if analysed and run.apart > 1 else 0)
+    if (analysed or send.mode != "Ssend") and abs(call.end - send.posted.begin) <= error_ns:
         return False
     return call.end - call.begin >= SHORT_NS and not ((send.any or nodes > 1) and send.posted.begin - call.begin <= SHORT_NS)
 
