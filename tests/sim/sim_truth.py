@@ -109,6 +109,7 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(20069, ((20070, 0), (20070, 1)), 3, ("--nodes", "2", "--node-latency", "0"), "handles", traced=True),  # the truth's: analyze goes by times alone
          Case(10040, ((10048, 4),), 2, ("--cancel-sends",), "cancels"),  # a cancelled send counted as a message
          Case(14200, ((14202, 4),), 3, ("--latency", "20000"), "handles", traced=True, transport="mpi"),  # the truth's: a trace has posts of small sends, too
+         Case(18950, ((18959, 11),), 2, ("--jitter", "3000"), "threads"),  # the truth's: a thread begins as a call of the first one ends
          Case(21000, ((21003, 11), *((21004, phase) for phase in range(1, 5))), 3, ("--random",), traced=True, transport="mpi"),  # .. its calls end later
          Case(15750, ((15758, 11), (15759, 0), (15759, 2), *((15759, phase) for phase in range(7, 12))), 4, ("--random", "--eager", "0"), traced=True),
          # the truth's: three came last to MPI_Finalize at once

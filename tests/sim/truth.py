@@ -380,8 +380,16 @@ class Chain(tuple):
 
 
 @once
+def close_starts(run):
+    """Places of further threads whose first call begins as one of the first thread ends: with which of its clocks is not certain."""
+    ends = {(call.rank, call.end) for calls in run.masters for call in calls}
+    return {calls[0].place for calls in run.calls if calls is not run.calls[run.first[calls[0].rank]]
+            and any((calls[0].rank, calls[0].begin - ns) in ends for ns in range(AT_ONCE_NS + 1))}
+
+
+@once
 def all_sure(run):
-    return all(surely for of in edges(run).values() for _, surely in of)
+    return not close_starts(run) and all(surely for of in edges(run).values() for _, surely in of)
 
 
 def critical_path(run, sure=False, factors=(), chained=False):
@@ -419,7 +427,8 @@ def path_of(run, sure, factors, chained):
     edges that are; factors: (function, factor), a what-if scenario."""
     n, moved = steps(run)
     clock, entered, chain, entered_chain = [0] * len(run.calls), [None] * (2 * n), [None] * len(run.calls), [None] * (2 * n)
-    ended = [0] * run.ranks  # clock of a rank's first thread at the end of its last call
+    ended, before = [0] * run.ranks, [0] * run.ranks  # clock of a rank's first thread at the end of its last call, and of the one before
+    close = close_starts(run) if sure else ()
     for number, p, rank, what, surely in moved:
         if surely is not None:  # it ends
             its = entered[number] if what is not None else 0
@@ -433,13 +442,13 @@ def path_of(run, sure, factors, chained):
             entered[n + number] = clock[p] = its
             entered_chain[n + number] = chain[p]
             if rank >= 0:
-                ended[rank] = its
+                before[rank], ended[rank] = ended[rank], its
             continue
         work = what.worked
         for function, factor in factors:
             if function in what.before:
                 work *= factor
-        entered[number] = clock[p] = (ended[rank] if rank >= 0 else clock[p]) + work  # a further thread begins with its first call
+        entered[number] = clock[p] = ((before if p in close else ended)[rank] if rank >= 0 else clock[p]) + work  # a further thread begins with its first call
         if chained and work > 0:
             chain[p] = Chain((chain[p], "/".join(what.before), p, work))
         entered_chain[number] = chain[p]
