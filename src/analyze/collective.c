@@ -329,7 +329,7 @@ static enum lc_err note_other(struct lc_loc *loc, const struct lc_ranked_cause *
         return LC_OK;
     return lc_wait_arrived(loc, &(struct lc_arrival){.release = cause->by.begin,
                                                      .call = coll->call,
-                                                     .cause = cause->by.location & 0x3fffffffu,
+                                                     .cause = cause->by.location & LC_ARRIVAL_CAUSE,
                                                      .kind = LC_ARRIVED_DATA});
 }
 

@@ -75,7 +75,7 @@ static enum lc_err touch_all_that_go_on(struct instant *in, const struct node *n
     for (size_t i = 0; i < node->n; i++) {
         const struct lc_replay_step *s = &replay->all[events[i].step];
         has_cause |= s->location == first->cause;
-        LC_TRY(touch(in, s->location, 0));
+        LC_TRY(touch(in, s->location, s->start < s->release ? 0 : receives_at(s->at)));
     }
     if (first->slot != LC_NONE)
         return touch(in, of_slot(replay, first->slot), 1);

@@ -14,28 +14,11 @@ enum { BYTES_PER_STEP = 216, BYTES_PER_GATHERED_STEP = 190 };
 
 /* --- the steps --- */
 
-static bool is_mutual(const struct lc_wait *w) {
-    switch (w->kind) {
-    case LC_WAIT_BARRIER:
-    case LC_WAIT_N2N:
-    case LC_WAIT_MGMT:
-    case LC_WAIT_OMP_EBARRIER:
-    case LC_WAIT_OMP_IBARRIER:
-    case LC_WAIT_RMA_CREATE:
-    case LC_WAIT_RMA_FREE:
-    case LC_WAIT_RMA_FENCE:
-    case LC_WAIT_IO:
-        return w->instance != UINT64_MAX && !(w->flags & LC_WAIT_NONBLOCKING);
-    default:
-        return false;
-    }
-}
-
 /* Instances count from 0; MPI_Init and MPI_Finalize are the first two groups. */
 static uint64_t group_of(const struct lc_wait *w) {
     if (w->kind == LC_WAIT_INIT || w->kind == LC_WAIT_FINALIZE)
         return w->kind == LC_WAIT_INIT ? 1 : 2;
-    return is_mutual(w) ? w->instance + LC_REPLAY_FIRST_INSTANCE : LC_REPLAY_NO_GROUP;
+    return lc_wait_is_mutual(w) ? w->instance + LC_REPLAY_FIRST_INSTANCE : LC_REPLAY_NO_GROUP;
 }
 
 static struct lc_replay_place place_of(const struct lc_loc *loc, int64_t time) {
@@ -47,9 +30,37 @@ static void add_step(struct lc_replay *replay, struct lc_replay_step step) {
     replay->steps[replay->n_steps++] = step;
 }
 
+/* When the location came to the blocking operation that the call is. */
+static int64_t came_at(const struct lc_loc *loc, const struct lc_mpi_call *call) {
+    size_t end = call + 1 < loc->calls + loc->n_calls ? call[1].first_done : loc->n_done;
+    for (size_t i = call->first_done; i < end; i++) {
+        const struct lc_coll_part *coll = &loc->colls[loc->done[i] >> 1];
+        if (loc->done[i] & 1 && coll->klass != LC_COLL_NONBLOCKING)
+            return coll->begin;
+    }
+    return loc->time[call->enter];
+}
+
+/* It waits for all others, like those that came before. */
+static struct lc_replay_step step_together(const struct lc_loc *loc, int64_t came, uint64_t group,
+                                           uint32_t cause, uint32_t at) {
+    return (struct lc_replay_step){.start = came,
+                                   .end = came,
+                                   .release = came,
+                                   .group = group,
+                                   .location = loc->id,
+                                   .cause = cause,
+                                   .slot = LC_NONE,
+                                   .at = at,
+                                   .kind = LC_REPLAY_BLOCKED};
+}
+
 static struct lc_replay_step step_of(const struct lc_loc *loc, const struct lc_arrival *a) {
     const struct lc_mpi_call *call = &loc->calls[a->call];
     int64_t enter = loc->time[call->enter], leave = loc->time[call->leave];
+    if (a->kind == LC_ARRIVED_TOGETHER)
+        return step_together(loc, came_at(loc, call), a->instance + LC_REPLAY_FIRST_INSTANCE,
+                             a->cause, call->enter);
     bool of_parts = a->kind == LC_ARRIVED_MEMBER || a->kind == LC_ARRIVED_ALL;
     bool waited = !of_parts && a->release > enter; /* for this one, too */
     return (struct lc_replay_step){.start = enter,
@@ -80,6 +91,29 @@ static int by_end(const void *a, const void *b) {
     if (x->end != y->end)
         return x->end < y->end ? -1 : 1;
     return (x->cause > y->cause) - (x->cause < y->cause);
+}
+
+/* Those that came last to MPI_Init or MPI_Finalize, but for the one that is the cause. */
+struct last_ones {
+    struct lc_replay_step steps[2];
+    size_t n;
+};
+
+static struct last_ones last_ones_of(const struct lc_trace *trace, const struct lc_loc *loc) {
+    const int64_t came[2] = {loc->init_enter, loc->finalize_enter},
+                  last[2] = {trace->some.init_enter_max, trace->some.finalize_enter_max};
+    const uint32_t cause[2] = {trace->some.init_last, trace->some.finalize_last},
+                   cnode[2] = {loc->init_cnode, loc->finalize_cnode};
+    struct last_ones found = {.n = 0};
+    for (uint64_t i = 0; i < 2; i++) {
+        if (came[i] == INT64_MIN || came[i] != last[i] || cause[i] == loc->id)
+            continue;
+        size_t at = LC_FIRST_WHERE(k, 0, loc->n_transitions, loc->time[k] >= came[i]);
+        while (at + 1 < loc->n_transitions && loc->cnode[at] != cnode[i])
+            at++;
+        found.steps[found.n++] = step_together(loc, came[i], i + 1, cause[i], (uint32_t)at);
+    }
+    return found;
 }
 
 /* A call that waits for several waits for the first to come, then for the next. steps[first ..] are
@@ -137,6 +171,9 @@ static enum lc_err list_steps(struct lc_replay *replay, size_t n) {
         }
         for (size_t k = 0; k < loc->n_arrivals && !replay->partial; k++)
             add_step(replay, step_of(loc, &loc->arrivals[k]));
+        struct last_ones last = last_ones_of(trace, loc);
+        for (size_t k = 0; k < last.n; k++)
+            add_step(replay, last.steps[k]);
         chain_steps(replay, loc, first);
     }
     return LC_OK;
@@ -147,6 +184,7 @@ static void count_steps(const struct lc_trace *trace, int64_t own[2], int64_t al
     own[0] = own[1] = 0;
     for (size_t l = 0; l < trace->n_locs; l++) {
         own[1] += (int64_t)trace->locs[l].n_arrivals;
+        own[0] += (int64_t)last_ones_of(trace, &trace->locs[l]).n;
         for (size_t k = 0; k < trace->locs[l].n_waits; k++)
             own[0] += blocks(&trace->locs[l].waits[k]);
     }

@@ -172,10 +172,11 @@ static const struct lc_rma *waiting_call(const struct epoch *e, const struct sid
 /* A partner that does not decide how long the epoch waits: the replay needs it. */
 static enum lc_err note_partner(const struct epoch *e, const struct side *last,
                                 const struct side *partner) {
-    return lc_wait_arrived(e->loc, &(struct lc_arrival){.release = release_by(e, partner),
-                                                        .call = waiting_call(e, last)->call,
-                                                        .cause = partner->location & 0x3fffffffu,
-                                                        .kind = LC_ARRIVED_DATA});
+    return lc_wait_arrived(e->loc,
+                           &(struct lc_arrival){.release = release_by(e, partner),
+                                                .call = waiting_call(e, last)->call,
+                                                .cause = partner->location & LC_ARRIVAL_CAUSE,
+                                                .kind = LC_ARRIVED_DATA});
 }
 
 /* The partner that acts last per epoch. */

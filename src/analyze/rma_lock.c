@@ -186,7 +186,7 @@ static enum lc_err add_wait_of(struct lc_trace *trace, const struct verdict *v) 
     if (v->released <= loc->time[loc->calls[e->open].enter])
         return lc_wait_arrived(loc, &(struct lc_arrival){.release = v->released,
                                                          .call = e->open,
-                                                         .cause = v->cause & 0x3fffffffu,
+                                                         .cause = v->cause & LC_ARRIVAL_CAUSE,
                                                          .kind = LC_ARRIVED_DATA});
     LC_TRY(add_wait(loc, v, e->open, &done));
     size_t first = LC_FIRST_WHERE(i, 0, extra->n_rma_flushes, extra->rma_flushes[i].call > e->open);

@@ -209,3 +209,10 @@ enum lc_err lc_wait_arrived(struct lc_loc *loc, const struct lc_arrival *arrival
     loc->arrivals[loc->n_arrivals++] = *arrival;
     return LC_OK;
 }
+
+enum lc_err lc_wait_together(struct lc_loc *loc, const struct lc_wait *wait, uint32_t call) {
+    return lc_wait_arrived(loc, &(struct lc_arrival){.instance = wait->instance,
+                                                     .call = call,
+                                                     .cause = wait->cause & LC_ARRIVAL_CAUSE,
+                                                     .kind = LC_ARRIVED_TOGETHER});
+}

@@ -187,5 +187,8 @@ enum lc_err lc_trace_bounds(struct lc_trace *trace);
 enum lc_err lc_wait_add(struct lc_loc *loc, const struct lc_wait *wait);
 /* Appends a dependence for which nobody waited; LC_ERR_NOMEM. */
 enum lc_err lc_wait_arrived(struct lc_loc *loc, const struct lc_arrival *arrival);
+/* Appends that the location came to an operation, with that call, at the same instant as the last
+ * one: `wait` is what it has of 0 ticks; LC_ERR_NOMEM. */
+enum lc_err lc_wait_together(struct lc_loc *loc, const struct lc_wait *wait, uint32_t call);
 
 #endif

@@ -166,13 +166,23 @@ static enum lc_err push_received(struct lc_wait_classifier *classifier,
     return LC_OK;
 }
 
+/* Of those who came last to a blocking operation, at one instant, one is the cause: in the replay
+ * any of them may be later. */
+static enum lc_err note_together(struct lc_loc *loc, const struct lc_mpi_call *call,
+                                 const struct candidate *c) {
+    if (!c->possible || c->wait.start != c->wait.release || c->wait.end == 0 ||
+        !lc_wait_is_mutual(&c->wait) || c->wait.cause == loc->id)
+        return LC_OK;
+    return lc_wait_together(loc, &c->wait, (uint32_t)(call - loc->calls));
+}
+
 /* What the operation would wait for if the call came earlier; members of operations in which all
  * wait for all have waits as a rule, and the last one waits for none. */
 static enum lc_err note_arrival(struct lc_loc *loc, const struct lc_mpi_call *call,
                                 const struct candidate *c) {
     struct lc_arrival arrival = {.release = c->wait.release,
                                  .call = (uint32_t)(call - loc->calls),
-                                 .cause = c->wait.cause & 0x3fffffffu,
+                                 .cause = c->wait.cause & LC_ARRIVAL_CAUSE,
                                  .kind = LC_ARRIVED_DATA};
     bool known = c->possible && c->ticks <= 0 && c->wait.end != 0;
     if (known && (c->wait.kind == LC_WAIT_N21 || c->wait.flags & LC_WAIT_FOR_ALL)) {
@@ -208,7 +218,7 @@ static enum lc_err note_others(const struct lc_wait_classifier *classifier, stru
             continue;
         LC_TRY(lc_wait_arrived(loc, &(struct lc_arrival){.release = c.wait.release,
                                                          .call = (uint32_t)(v->call - loc->calls),
-                                                         .cause = c.wait.cause & 0x3fffffffu,
+                                                         .cause = c.wait.cause & LC_ARRIVAL_CAUSE,
                                                          .kind = c.wait.kind == LC_WAIT_LS
                                                                      ? LC_ARRIVED_MESSAGE
                                                                      : LC_ARRIVED_DATA}));
@@ -236,6 +246,7 @@ static enum lc_err classify_call(struct lc_wait_classifier *classifier, struct l
             consider(&wait, &a);
             consider(&blocking, &b);
             LC_TRY(note_arrival(loc, call, &b));
+            LC_TRY(note_together(loc, call, &b));
             continue;
         }
         struct candidate c = p2p->flags & LC_P2P_RECV ? recv_candidate(&v, p2p)

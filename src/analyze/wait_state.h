@@ -84,18 +84,40 @@ enum lc_arrival_kind {
     LC_ARRIVED_DATA,    /* data of a root or neighbour, a post or complete, the release of a lock */
     LC_ARRIVED_MEMBER,  /* this location gave its part to a reduction, or to a nonblocking operation
                          * in which all wait for all, and went on */
-    LC_ARRIVED_ALL      /* this call needs all parts, and nobody came later */
+    LC_ARRIVED_ALL,     /* this call needs all parts, and nobody came later */
+    LC_ARRIVED_TOGETHER /* this call came to a blocking operation in which all wait for all at the
+                         * same instant as the last one, the cause */
 };
+
+enum { LC_ARRIVAL_CAUSE = (1 << 29) - 1 }; /* largest */
+
+/* All members wait for each other, and for nothing else, until the last has come. */
+static inline bool lc_wait_is_mutual(const struct lc_wait *w) {
+    switch (w->kind) {
+    case LC_WAIT_BARRIER:
+    case LC_WAIT_N2N:
+    case LC_WAIT_MGMT:
+    case LC_WAIT_OMP_EBARRIER:
+    case LC_WAIT_OMP_IBARRIER:
+    case LC_WAIT_RMA_CREATE:
+    case LC_WAIT_RMA_FREE:
+    case LC_WAIT_RMA_FENCE:
+    case LC_WAIT_IO:
+        return w->instance != UINT64_MAX && !(w->flags & LC_WAIT_NONBLOCKING);
+    default:
+        return false;
+    }
+}
 
 /* A dependence for which nobody waited, or which came while the call waited for a later one. */
 struct lc_arrival {
     union {
         int64_t release;   /* u: before the call began, or later than that */
-        uint64_t instance; /* of the operation that parts are given to */
+        uint64_t instance; /* of the operation that parts are given to, or that all came to */
     };
     uint32_t call;
-    uint32_t cause : 30; /* location; where parts are given: not used */
-    uint32_t kind : 2;   /* enum lc_arrival_kind */
+    uint32_t cause : 29; /* location; where parts are given: not used */
+    uint32_t kind : 3;   /* enum lc_arrival_kind */
 };
 
 /* A synchronisation point that this location belongs to

@@ -1,7 +1,7 @@
 """How long the run of a log (logged_trace.py) would have taken with other times: what `latecomer analyze --what-if` must say, by docs/root-causes.md (gains)
 and docs/definitions/efficiency-factors.md (what-if clocks). Each stretch keeps its duration but for the factors; a call goes on when all have come that it
 needs. Left out is what these pages say that a replay does not know: receives that keep a sender waiting now but did not, and what else of several that a
-call completes with MPI_Waitsome came later; and of several that came last to MPI_Finalize at once all but one."""
+call completes with MPI_Waitsome came later."""
 import math
 
 import oracle
@@ -57,10 +57,7 @@ def length(analysis, scenario):
             begun[id(call)] = now[place] + ((call.en - previous.lv) * (1 - share(call.before)) if previous else call.en - trace.t0)
         if id(call) in all_of:
             calls = [other for other in all_of[id(call)] if other]
-            last = max(other.en for other in calls)
-            until = min(last, call.lv)
-            others = [other for other in calls if other.en == last][1:]
-            calls = [other for other in calls if other not in others] if call not in others else []
+            until = min(max(other.en for other in calls), call.lv)
         else:
             calls, until = needs(call)
         if any(id(other) not in begun for other in calls):

@@ -112,7 +112,8 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(18950, ((18959, 11),), 2, ("--jitter", "3000"), "threads"),  # the truth's: a thread begins as a call of the first one ends
          Case(21000, ((21003, 11), *((21004, phase) for phase in range(1, 5))), 3, ("--random",), traced=True, transport="mpi"),  # .. its calls end later
          Case(15750, ((15758, 11), (15759, 0), (15759, 2), *((15759, phase) for phase in range(7, 12))), 4, ("--random", "--eager", "0"), traced=True),
-         # the truth's: three came last to MPI_Finalize at once
+         # what-if: three came last to MPI_Finalize at once
+         Case(21900, ((21907, 11), (21908, 0), (21909, 2), (21909, 5)), 4, ("--latency", "0"), traced=True),  # what-if: two came last to a constructor at once
          Case(17750, ((17759, 10), (17759, 11)), 2, kind="threads", traced=True),  # the truth's: a thread goes on behind its last call
          Case(10550, ((10559, 11),), 3, kind="threads"), Case(10858, ((10858, 8),), 3, kind="threads"),  # threads began with work of a call in progress
          Case(83, ((83, 8), (83, 9), (83, 10)), 3, FREE), Case(53, ((53, 10),), 3, FREE)]  # both are in MPI_Sendrecv after the wait is over
