@@ -27,6 +27,7 @@ struct message {          /* a send on its way to the receiver */
     uint32_t comm, destination, tag;
     uint32_t location, cnode, index; /* of the send */
     uint32_t left_out;               /* sends of the channel before it that are not in the trace */
+    uint32_t synchronous;            /* it ends after its receive was posted */
 };
 
 struct reply { /* a late receiver (LC_NONE: there is no receiver), on its way to the sender */
@@ -173,12 +174,30 @@ static enum lc_err reply(struct matcher *m, const struct message *message,
     return LC_OK;
 }
 
+/* The node that a process runs on. */
+static uint32_t node_of(const struct lc_trace *trace, uint32_t process) {
+    uint32_t own = trace->processes[process].system_node;
+    for (uint32_t node = own; node != LC_NONE; node = trace->system_nodes[node].parent)
+        if (strcmp(trace->system_nodes[node].class_name, "node") == 0)
+            return node;
+    return own;
+}
+
+/* Between nodes a synchronous send lasts until after its receive was posted, whatever their clocks
+ * say. */
+static bool ended_after(const struct lc_trace *trace, const struct message *message, int64_t posted,
+                        uint32_t receiver) {
+    uint32_t sender = trace->locations[message->location].process;
+    return message->wait_end > posted ||
+           (message->synchronous && node_of(trace, sender) != node_of(trace, receiver));
+}
+
 /* A sending call that lasted until after the receive was posted, and began before that, waited for
  * it. */
 static enum lc_err answer(struct matcher *m, const struct message *message, struct lc_loc *loc,
                           const struct lc_mpi_call *call) {
     int64_t posted = loc->time[call->enter];
-    if (message->wait_start >= posted || message->wait_end <= posted)
+    if (message->wait_start >= posted || !ended_after(m->trace, message, posted, loc->process))
         return LC_OK;
     struct lc_match match = {posted, loc->time[call->leave], loc->id, loc->cnode[call->enter]};
     return reply(m, message, &match);
@@ -241,10 +260,11 @@ static void describe_wait(const struct lc_loc *loc, const struct lc_p2p *send,
                           struct message *out) {
     const struct lc_mpi_call *call = &loc->calls[send->call], *by = NULL;
     if (!(send->flags & LC_P2P_NONBLOCKING))
-        by = call->fn == LC_FN_MPI_SEND ? call : NULL;
+        by = call->fn == LC_FN_MPI_SEND || call->fn == LC_FN_MPI_SSEND ? call : NULL;
     else if (send->done != LC_NONE && call->fn != LC_FN_MPI_ISENDX &&
              waits(loc->calls[send->done].fn))
         by = &loc->calls[send->done];
+    out->synchronous = call->fn == LC_FN_MPI_SSEND || call->fn == LC_FN_MPI_ISSEND;
     out->wait_start = by ? loc->time[by->enter] : INT64_MAX;
     out->wait_end = by ? loc->time[by->leave] : INT64_MIN;
     if (send->flags & LC_P2P_SELF)

@@ -14,7 +14,8 @@ enum lc_fn {
     LC_FN_MPI_OTHER, /* an MPI call of no special meaning */
     LC_FN_MPI_INIT,
     LC_FN_MPI_FINALIZE,
-    LC_FN_MPI_SEND,  /* MPI_Send, MPI_Ssend: may wait for the receiver */
+    LC_FN_MPI_SEND,  /* may wait for the receiver */
+    LC_FN_MPI_SSEND, /* waits for it */
     LC_FN_MPI_SENDX, /* MPI_Bsend, MPI_Rsend, MPI_Sendrecv..: never */
     LC_FN_MPI_ISEND, /* MPI_Isend, MPI_Start..: standard mode */
     LC_FN_MPI_ISSEND,

@@ -117,7 +117,8 @@ static struct candidate send_candidate(const struct lc_wait_classifier *classifi
     uint32_t started_by = v->loc->calls[p2p->call].fn;
     if (!(p2p->flags & LC_P2P_KNOWN) || (p2p->flags & (LC_P2P_SELF | LC_P2P_LOST)))
         return c;
-    if (nonblocking ? !is_wait(v->call->fn) : v->call->fn != LC_FN_MPI_SEND)
+    if (nonblocking ? !is_wait(v->call->fn)
+                    : v->call->fn != LC_FN_MPI_SEND && v->call->fn != LC_FN_MPI_SSEND)
         return c;
     if (nonblocking && started_by != LC_FN_MPI_ISSEND &&
         classifier->waited_for[p2p->peer] == classifier->serial)

@@ -187,8 +187,9 @@ static enum lc_err finish_location(struct lc_trace *trace, const struct handles 
         LC_TRY(book(trace, h, loc, wait));
         if ((wait->flags & LC_WAIT_CUT) && (wait->flags & LC_WAIT_STATE)) {
             lc_health_note(trace->health,
-                           wait->kind == LC_WAIT_LS ? LC_HEALTH_VIOLATION_P2P
-                                                    : LC_HEALTH_VIOLATION_COLL,
+                           wait->kind == LC_WAIT_LS || wait->kind == LC_WAIT_LR
+                               ? LC_HEALTH_VIOLATION_P2P
+                               : LC_HEALTH_VIOLATION_COLL,
                            loc->id);
             if (wait->release - wait->end > trace->health->largest_violation_ticks)
                 trace->health->largest_violation_ticks = wait->release - wait->end;

@@ -15,6 +15,7 @@ enum lc_mpi_kind {
     LC_MPI_KIND_SESSION_INIT,
     LC_MPI_KIND_SESSION_FINALIZE,
     LC_MPI_KIND_SEND,       /* may wait for the receiver */
+    LC_MPI_KIND_SSEND,      /* waits for it */
     LC_MPI_KIND_LOCAL_SEND, /* buffered, ready: never waits */
     LC_MPI_KIND_RECV,
     LC_MPI_KIND_SENDRECV,

@@ -148,7 +148,7 @@ MUTATIONS = [
              "    struct candidate c = {.wait = {.cnode = v->cnode, .kind = LC_WAIT_LR, .instance = UINT64_MAX}};",
              "late senders are called late receivers", ("analysis.exact",)),
     Mutation("late_receiver_of_a_send_that_was_over", "src/analyze/p2p.c",
-             "    if (message->wait_start >= posted || message->wait_end <= posted)", "    if (message->wait_start >= posted)",
+             "    return message->wait_end > posted ||", "    return true ||",
              "sends that ended before their receive was posted are said to have waited for it", ("analysis.exact",)),
     Mutation("first_instead_of_last_blamed", "src/analyze/aggregate.c",
              "    if (a->location == LC_NONE || b->begin > a->begin ||", "    if (a->location == LC_NONE || b->begin < a->begin ||",

@@ -148,6 +148,10 @@ struct sim_segment {
 
 extern struct sim_segment *sim; /* NULL: this process is not of a simulation */
 
+static inline int sim_node_of(int rank) {
+    return rank * sim->model.nodes / sim->model.ranks;
+}
+
 /* ---- launcher ---- */
 void sim_segment_make(int fd, const struct sim_model *model); /* ends the process on failure */
 void sim_start(void);                                         /* the first task gets the turn */

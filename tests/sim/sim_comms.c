@@ -372,7 +372,7 @@ BOTH(MPI_Comm_split)(MPI_Comm comm, int colour, int key, MPI_Comm *new) {
 
 BOTH(MPI_Comm_split_type)(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *new) {
     (void)info;
-    int node = sim_self()->rank * sim->model.nodes / sim->model.ranks;
+    int node = sim_node_of(sim_self()->rank);
     return sim_comm_split("MPI_Comm_split_type", comm, type == MPI_UNDEFINED ? MPI_UNDEFINED : node,
                           key, new);
 }

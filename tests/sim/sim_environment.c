@@ -127,7 +127,7 @@ BOTH(MPI_Get_library_version)(char *text, int *length) {
 }
 
 BOTH(MPI_Get_processor_name)(char *name, int *length) {
-    *length = sprintf(name, "node%d", sim_self()->rank * sim->model.nodes / sim->model.ranks);
+    *length = sprintf(name, "node%d", sim_node_of(sim_self()->rank));
     return MPI_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -92,6 +93,15 @@ static bool fails(const char *name, void *return_address, int error) {
         }
     }
     return false;
+}
+
+/* Nodes have names of their own, for programs of MPI; by the machine's name the tool's parents know
+ * that one launcher has started them all. */
+int gethostname(char *name, size_t bytes) {
+    if (!sim_is_on() || sim->model.nodes < 2 || dlsym(RTLD_DEFAULT, "MPI_Init") == NULL)
+        return NEXT(gethostname)(name, bytes);
+    snprintf(name, bytes, "node%d", sim_node_of(sim_self()->rank));
+    return 0;
 }
 
 void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset) {

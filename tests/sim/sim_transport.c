@@ -7,16 +7,14 @@
 
 enum { ANY_SOURCE = -2, ANY_TAG = -1 }; /* MPICH's */
 
-static int node_of(int rank) {
-    return rank * sim->model.nodes / sim->model.ranks;
-}
-
 static uint64_t latency(int from, int to) {
-    return node_of(from) == node_of(to) ? sim->model.latency_ns : sim->model.node_latency_ns;
+    return sim_node_of(from) == sim_node_of(to) ? sim->model.latency_ns
+                                                : sim->model.node_latency_ns;
 }
 
 static uint64_t ns_per_kib(int from, int to) {
-    return node_of(from) == node_of(to) ? sim->model.ns_per_kib : sim->model.node_ns_per_kib;
+    return sim_node_of(from) == sim_node_of(to) ? sim->model.ns_per_kib
+                                                : sim->model.node_ns_per_kib;
 }
 
 static void complete_at(struct sim_request *request, uint64_t at) {

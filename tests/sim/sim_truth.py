@@ -106,7 +106,7 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(10250, ((10259, 9), (10259, 10)), 4, ("--nodes", "4", "--node-latency", "0"), traced=True),  # the truth's: a send within the error of a post
          Case(20039, ((20041, 6),), 2, kind="handles"),  # a sender did not hear of a late receiver that had cancelled another receive
          Case(20000, ((20001, 8),), 2, kind="handles"),  # a cancelled receive that was freed kept its place in the stream
-         Case(20069, ((20070, 0), (20070, 1)), 3, ("--nodes", "2", "--node-latency", "0"), "handles", traced=True),  # the truth's: analyze goes by times alone
+         Case(20069, ((20070, 0), (20070, 1)), 3, ("--nodes", "2", "--node-latency", "0"), "handles", traced=True),  # analyze went by times alone
          Case(10040, ((10048, 4),), 2, ("--cancel-sends",), "cancels"),  # a cancelled send counted as a message
          Case(14200, ((14202, 4),), 3, ("--latency", "20000"), "handles", traced=True, transport="mpi"),  # the truth's: a trace has posts of small sends, too
          Case(18950, ((18959, 11),), 2, ("--jitter", "3000"), "threads"),  # the truth's: a thread begins as a call of the first one ends
@@ -223,7 +223,8 @@ def measure(tools, case):
         apart = max(result["meta"]["clock_sync"]["nodes"], 2 if case.transport else 1)
         if apart > 1:
             run.error_ns = truth.AT_ONCE_NS + 2e9 * result["meta"]["clock_sync"]["wait_error_s"] + case.wobble_ns()
-        run.apart, run.node = apart, [rank if case.transport else rank * case.nodes() // case.ranks for rank in range(case.ranks)]
+        run.host = [rank * case.nodes() // case.ranks for rank in range(case.ranks)]
+        run.apart, run.node = apart, list(range(case.ranks)) if case.transport else run.host  # node: of those that share memory
         return Measured(result, tsv(exp, "blame.tsv"), tsv(exp, "costs.tsv"), json.loads(member(exp, "pairs.json", without='{"rows": []}'))["rows"], analysis, what_if, run, apart)
 
 

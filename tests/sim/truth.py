@@ -236,7 +236,7 @@ def all_waits(run, nodes=1, analysed=False):
 
 
 def waits(run, nodes=1, analysed=False):
-    """metric -> path -> place -> ns; and the part of it that may be missing: short late receivers, and what `analyze`, which goes by times alone, need not see."""
+    """metric -> path -> place -> ns; and the part of it that may be missing: short late receivers, and what `analyze`, which knows no modes of persistent sends, need not see."""
     result, unsure = defaultdict(table), defaultdict(table)
     for call, wait in all_waits(run, nodes, analysed):
         result[wait.metric][call.key][call.place] += wait.ns
@@ -274,19 +274,24 @@ def is_told(run, send):
     return send.mode == "Ssend" or send.size >= SMALL_BYTES or run.node[send.call.rank] == run.node[send.to]
 
 
-def ends_after(run, call, send):
-    """May this call, in which the send is complete, have ended after its receive was posted? Between nodes a synchronous one always does, if at the same time."""
-    synchronous = send.mode == "Ssend" and run.node[send.call.rank] != run.node[send.to]
-    return synchronous or send.posted.begin < call.end + run.error_ns
+def surely_ends_after(run, send, analysed=False):
+    """Between nodes a synchronous send ends after its receive was posted, whatever the clocks say; a trace does not know the mode of persistent ones."""
+    node = run.host if analysed else run.node
+    return send.mode == "Ssend" and node[send.call.rank] != node[send.to] and (not analysed or send.call.function in ("MPI_Ssend", "MPI_Issend"))
+
+
+def ends_after(run, call, send, analysed=False):
+    """May this call, in which the send is complete, have ended after its receive was posted?"""
+    return surely_ends_after(run, send, analysed) or send.posted.begin < call.end + run.error_ns
 
 
 def is_sure(run, call, send, nodes=1, analysed=False):
     """Does the sender surely hear when its receive was posted, in a call that it may have waited in? In MPI_Waitsome only inside a node. Not where it ended
-    within the clocks' error of the post; that a synchronous one ended after it knows only the profile (docs/clocks.md)."""
+    within the clocks' error of the post."""
     if call.function == "MPI_Waitsome" and nodes > 1:
         return False
     error_ns = max(run.error_ns, OWN_WORK_NS if analysed and run.apart > 1 else 0)
-    if (analysed or send.mode != "Ssend") and abs(call.end - send.posted.begin) <= error_ns:
+    if (analysed or send.mode != "Ssend") and not surely_ends_after(run, send, analysed) and abs(call.end - send.posted.begin) <= error_ns:
         return False
     return call.end - call.begin >= SHORT_NS and not ((send.any or nodes > 1) and send.posted.begin - call.begin <= SHORT_NS)
 
@@ -308,7 +313,7 @@ def wait_of(run, call, nodes=1, analysed=False):
             u = send.posted.begin
             if send.mode == "Send" and word == "D" and send.to in from_late:
                 continue  # may have been buffered, while the message from there has surely kept the call: no candidate
-            late = call.begin < u and ends_after(run, call, send) and (analysed or is_told(run, send))  # a trace has all posts
+            late = call.begin < u and ends_after(run, call, send, analysed) and (analysed or is_told(run, send))  # a trace has all posts
             candidates.append(Wait(min(u, call.end) - call.begin if late else 0, "mpi_latereceiver", [send.posted], is_sure(run, call, send, nodes, analysed)))
         if word in ("T", "V"):
             late = last_of(run.others(word, rest))

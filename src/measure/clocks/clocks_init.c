@@ -46,9 +46,9 @@ static const struct lc_match_calls match_calls = {status_of, lc_clk_record_pull,
 /* What the clocks make of the kind of a function, and of its wait state. */
 static const uint8_t class_of[LC_MPI_KINDS] = {
     [LC_MPI_KIND_RECV] = LC_FN_PLAIN,        [LC_MPI_KIND_SEND] = LC_FN_PLAIN,
-    [LC_MPI_KIND_WAIT] = LC_FN_PLAIN,        [LC_MPI_KIND_WAITANY] = LC_FN_PLAIN,
-    [LC_MPI_KIND_WAITALL] = LC_FN_WAITALL,   [LC_MPI_KIND_WAITSOME] = LC_FN_WAITSOME,
-    [LC_MPI_KIND_SENDRECV] = LC_FN_SENDRECV,
+    [LC_MPI_KIND_SSEND] = LC_FN_PLAIN,       [LC_MPI_KIND_WAIT] = LC_FN_PLAIN,
+    [LC_MPI_KIND_WAITANY] = LC_FN_PLAIN,     [LC_MPI_KIND_WAITALL] = LC_FN_WAITALL,
+    [LC_MPI_KIND_WAITSOME] = LC_FN_WAITSOME, [LC_MPI_KIND_SENDRECV] = LC_FN_SENDRECV,
 };
 
 static enum lc_measured_wait sync_of(enum lc_mpi_wait wait) {
@@ -80,7 +80,8 @@ static void classify(void) {
         lc_clk.fn_syncs[fn] = sync_of(facts->wait);
         lc_clk.fn_starts[fn] = kind == LC_MPI_KIND_ISEND || kind == LC_MPI_KIND_ISSEND ||
                                kind == LC_MPI_KIND_LOCAL_ISEND || kind == LC_MPI_KIND_IRECV;
-        lc_clk.fn_sends[fn] = kind == LC_MPI_KIND_SEND || kind == LC_MPI_KIND_SENDRECV;
+        lc_clk.fn_sends[fn] =
+            kind == LC_MPI_KIND_SEND || kind == LC_MPI_KIND_SSEND || kind == LC_MPI_KIND_SENDRECV;
         /* Open MPI (4.1) hangs when it gets on with MPI_Comm_idup between the begins of two. */
         lc_clk.fn_silent[fn] = (facts->flags & LC_MPI_NO_PROGRESS) != 0;
         lc_clk.fn_uniform[fn] = (facts->flags & LC_MPI_UNIFORM) != 0;
