@@ -83,9 +83,10 @@ struct lc_origins {
 };
 
 /* Two ranks were in the same operation: one waited until `release` for the other one to come, and
- * left it at `left`. */
+ * left it at `left`. The time before as well: who waits in an operation that the other one has left
+ * already finds that operation in the first. */
 struct lc_met {
-    _Atomic uint64_t release, left;
+    _Atomic uint64_t release, left, release_before, left_before;
 };
 
 /* Rank `me` waited from `begin` on for `late_rank`, which came at `release` after it was in

@@ -116,6 +116,8 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(21900, ((21907, 11), (21908, 0), (21909, 2), (21909, 5)), 4, ("--latency", "0"), traced=True),  # what-if: two came last to a constructor at once
          Case(17750, ((17759, 10), (17759, 11)), 2, kind="threads", traced=True),  # the truth's: a thread goes on behind its last call
          Case(10550, ((10559, 11),), 3, kind="threads"), Case(10858, ((10858, 8),), 3, kind="threads"),  # threads began with work of a call in progress
+         Case(27340, tuple((27346, phase) for phase in (3, 5, 6, 8)), 5, ("--latency", "0", "--call", "0")),
+         # costs: who left an operation first had forgotten the one before, in which both had been
          Case(83, ((83, 8), (83, 9), (83, 10)), 3, FREE), Case(53, ((53, 10),), 3, FREE)]  # both are in MPI_Sendrecv after the wait is over
 
 

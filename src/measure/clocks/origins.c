@@ -58,22 +58,6 @@ static const struct lc_past *past_of(uint32_t rank) {
     return at != 0 ? lc_area_at(area, at) : NULL;
 }
 
-/* When a rank waited for this one last; 0: not known. Of one that is writing it just now both
- * times need not belong together: the earlier release counts, which is before it left. */
-static uint64_t met_by(uint32_t rank, uint64_t *left) {
-    const struct lc_area *area = &lc_clk.areas[rank];
-    *left = 0;
-    if (area->head == NULL)
-        return met_far != NULL ? met_far[rank] : 0;
-    uint64_t at = atomic_load_explicit(&area->head->met, memory_order_acquire);
-    if (at == 0)
-        return 0;
-    const struct lc_met *met = (const struct lc_met *)lc_area_at(area, at) + lc_clk.rank;
-    uint64_t release = atomic_load_explicit(&met->release, memory_order_relaxed);
-    *left = atomic_load_explicit(&met->left, memory_order_relaxed);
-    return release;
-}
-
 /* What finds no row is not shown while the process runs. */
 static void show_cost(uint64_t key, uint64_t direct, uint64_t indirect) {
     enum { TRIES = 16 };
@@ -120,6 +104,27 @@ static void meet(struct lc_waited *w, uint64_t release, uint64_t left, bool late
     w->since = release;
     w->left = left;
     w->late_waited = late_waited;
+}
+
+/* Of one that is writing it just now the times of a meeting need not belong together: the earlier
+ * release counts, which is before it left. */
+static void meet_each(struct lc_waited *w, const struct lc_met *met, bool late_waited) {
+    meet(w, atomic_load_explicit(&met->release, memory_order_relaxed),
+         atomic_load_explicit(&met->left, memory_order_relaxed), late_waited);
+    meet(w, atomic_load_explicit(&met->release_before, memory_order_relaxed),
+         atomic_load_explicit(&met->left_before, memory_order_relaxed), late_waited);
+}
+
+/* When the late rank waited for this one. */
+static void meet_waiting(struct lc_waited *w) {
+    const struct lc_area *area = &lc_clk.areas[w->late_rank];
+    if (area->head == NULL) {
+        meet(w, met_far != NULL ? met_far[w->late_rank] : 0, 0, true);
+        return;
+    }
+    uint64_t at = atomic_load_explicit(&area->head->met, memory_order_acquire);
+    if (at != 0)
+        meet_each(w, (const struct lc_met *)lc_area_at(area, at) + lc_clk.rank, true);
 }
 
 void lc_clk_origins_note(const struct lc_candidate *c) {
@@ -196,11 +201,8 @@ static void waited_for(const struct lc_candidate *c, struct lc_waited *w) {
                             .pairwise = is_pairwise(c->kind),
                             .looks = (uint32_t)lc_min(looks + LEAST_LOOKS, LOOKS),
                             .same = lc_clk.backlog ? lc_clk.slow_ticks : 0};
-    const struct lc_met *met = &lc_clk.met[c->late_rank];
-    uint64_t left, release = met_by(c->late_rank, &left);
-    meet(w, atomic_load_explicit(&met->release, memory_order_relaxed),
-         atomic_load_explicit(&met->left, memory_order_relaxed), false);
-    meet(w, release, left, true);
+    meet_each(w, &lc_clk.met[c->late_rank], false);
+    meet_waiting(w);
     meet(w, lc_clk.met_before, 0, false);
     meet(w, lc_clk.met_all, 0, false);
 }

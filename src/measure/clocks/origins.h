@@ -27,6 +27,12 @@ void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c);
 
 static inline void lc_clk_origins_put_met(uint32_t rank, uint64_t release, uint64_t left) {
     struct lc_met *met = &lc_clk.met[rank];
+    uint64_t last = atomic_load_explicit(&met->release, memory_order_relaxed);
+    if (last != release) {
+        uint64_t its = atomic_load_explicit(&met->left, memory_order_relaxed);
+        atomic_store_explicit(&met->release_before, last, memory_order_relaxed);
+        atomic_store_explicit(&met->left_before, its, memory_order_relaxed);
+    }
     atomic_store_explicit(&met->release, release, memory_order_relaxed);
     atomic_store_explicit(&met->left, left, memory_order_relaxed);
 }
