@@ -12,11 +12,13 @@
  *             makes more calls than events can wait, before its clocks can know of that
  *   minute    a barrier every 100 ms for a minute, and 500 at once in the middle: rank 0 says how
  *             long these took, and all, ns
+ *   clocks    how much later it is by each clock after a nap of 2.5 s, ns
  *   polls     rank 0 looks for a message by MPI_Iprobe, by reading the clock, and by naps */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,6 +72,29 @@ static void polls(void) {
         if (rank == 0 && i != 1)
             MPI_Recv(&x, 1, MPI_INT, 1, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
+}
+
+/* That of time() is in whole seconds. */
+static void clocks(void) {
+    struct timespec wall, later_wall;
+    struct timeval day, later_day;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    gettimeofday(&day, NULL);
+    time_t seconds = time(NULL);
+    double mpi = MPI_Wtime();
+    long long begin = now();
+    usleep(2500000);
+    long long nap = now() - begin;
+    mpi = MPI_Wtime() - mpi;
+    seconds = time(NULL) - seconds;
+    gettimeofday(&later_day, NULL);
+    clock_gettime(CLOCK_REALTIME, &later_wall);
+    long long by_day = (later_day.tv_sec - day.tv_sec) * 1000000000ll +
+                       (later_day.tv_usec - day.tv_usec) * 1000ll,
+              by_wall = (later_wall.tv_sec - wall.tv_sec) * 1000000000ll + later_wall.tv_nsec -
+                        wall.tv_nsec;
+    if (rank == 0)
+        printf("%lld %lld %lld %.0f %lld\n", nap, by_wall, by_day, 1e9 * mpi, (long long)seconds);
 }
 
 /* Rank 2 is on another node; its clocks say when it posted its receive at its next call. */
@@ -172,6 +197,8 @@ int main(int argc, char **argv) {
         order();
     else if (strcmp(which, "polls") == 0)
         polls();
+    else if (strcmp(which, "clocks") == 0)
+        clocks();
     else if (strcmp(which, "behind") == 0)
         behind();
     else if (strcmp(which, "posts") == 0)

@@ -66,11 +66,19 @@ def orders(mpirun, cases):
     check("polls", status == 0 and [int(line.split()[0]) // 10 for line in out.splitlines()] in ([700, 1400, 2100], [700, 1400, 2110]), out + err)
 
 
+def clocks(mpirun, cases):
+    """All clocks go by virtual time."""
+    status, out, err = run(mpirun, 2, 1, cases, "clocks")
+    *fine, seconds = map(int, out.split() or [0])
+    check("clocks", status == 0 and len(fine) == 4 and all(0 <= ns - 2_500_000_000 <= 2000 for ns in fine) and seconds in (2, 3), out + err)
+
+
 def main():
     mpirun, cases, rules, directory = (Path(argument).absolute() for argument in sys.argv[1:])
     programs(mpirun, directory)
     random_programs(mpirun, directory)
     orders(mpirun, cases)
+    clocks(mpirun, cases)
     for case, status, text in ENDS:
         ended, out, err = run(mpirun, 3, 1, "--watchdog", 1, cases, case)
         check(case, ended == status and text in err, f"status {ended}\n{out}{err}")
