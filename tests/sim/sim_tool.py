@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from patience import patience  # noqa: E402
 
 BUFFERED = ["--eager", "16384", "--buffer", "1000000000"]
-PROGRAMS = [("p2p_nonblocking", 3, []), ("coll_nonblocking", 3, []), ("threads", 2, []), ("random", 4, ["1", "2"])]
+NODES = ["--nodes", "2", "--node-latency", "20000", "--offset", "3000000", "--drift", "20000"]
+PROGRAMS = [("p2p_nonblocking", 3, []), ("coll_nonblocking", 3, []), ("threads", 2, []), ("random", 4, ["1", "2"]), ("random", 4, ["1", "2"], *NODES)]
 NODE_LATENCY_NS = 20000
 found = []
 
@@ -48,11 +49,11 @@ class Runs:
 
 
 def same(runs, directory):
-    for name, ranks, options in PROGRAMS:
+    for name, ranks, options, *network in PROGRAMS:
         program = directory / f"{name}-mpich"
         results = {}
         for seed in (1, 2):
-            words = ["--seed", str(seed), "--random", *BUFFERED]
+            words = ["--seed", str(seed), "--random", *BUFFERED, *network]
             first, second = (runs.run(ranks, words, program, options) for _ in range(2))
             check(f"{name}, seed {seed}", first[0] == 0 and first[2] == "" and "FAILED" not in first[1], first[1] + first[2])
             check(f"{name}, seed {seed}: another result the second time", first == second)
