@@ -17,7 +17,7 @@ class LoggedTrace(oracle.Trace):
 
     def __init__(self, run, times):  # without an archive, so without oracle.Trace's own
         self.times = times  # path -> rank -> seconds
-        self.run, self.n, self.resolution = run, len(run.calls), 10 ** 9
+        self.run, self.n, self.n_processes, self.resolution = run, len(run.calls), run.ranks, 10 ** 9
         self.visits = defaultdict(lambda: [0] * self.n)
         self.counts = {}
         self.of = {}  # call of the log -> call of the oracle

@@ -114,6 +114,7 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(15750, ((15758, 11), (15759, 0), (15759, 2), *((15759, phase) for phase in range(7, 12))), 4, ("--random", "--eager", "0"), traced=True),
          # what-if: three came last to MPI_Finalize at once
          Case(21900, ((21907, 11), (21908, 0), (21909, 2), (21909, 5)), 4, ("--latency", "0"), traced=True),  # what-if: two came last to a constructor at once
+         Case(36050, ((36059, 8),), 3, ("--random", "--eager", "0"), "threads", traced=True),  # the truth's: intervals of costs begin when MPI_Init ends
          Case(17750, ((17759, 10), (17759, 11)), 2, kind="threads", traced=True),  # the truth's: a thread goes on behind its last call
          Case(10550, ((10559, 11),), 3, kind="threads"), Case(10858, ((10858, 8),), 3, kind="threads"),  # threads began with work of a call in progress
          Case(27340, tuple((27346, phase) for phase in (3, 5, 6, 8)), 5, ("--latency", "0", "--call", "0")),

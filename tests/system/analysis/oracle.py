@@ -119,7 +119,7 @@ class Trace:
         ordered = list(groups[0].members) if groups else locations
         ordered += [l for l in locations if l not in ordered]
         self.location_index = {l._ref: i for i, l in enumerate(ordered)}
-        self.n = len(ordered)
+        self.n = self.n_processes = len(ordered)
         self.comm_members = {}
         for comm in defs.comms:
             members = getattr(comm.group, "members", None)
@@ -603,8 +603,9 @@ class Analysis:
         for times in self.points.values():
             times.sort()
         self.origin = t.t0
-        if all(self.init) and max(c.en for c in self.init) <= min(c.lv for c in self.init):
-            self.origin = min(c.lv for c in self.init)
+        present = [c for c in self.init if c]
+        if len(present) == t.n_processes and max(c.en for c in present) <= min(c.lv for c in present):
+            self.origin = min(c.lv for c in present)
 
     def _point(self, processes, time):
         for a in processes:
