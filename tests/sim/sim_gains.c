@@ -13,8 +13,10 @@
  *              only; cured: as slow_rank, which saves more than they wait for `fault`
  *   chain      each works in `fault` when its left neighbour is done; cured: all at once, evenly
  * WAY is how ranks meet in between: "barrier", or "ring": by messages to the right, and every
- * second round in an allreduce. */
+ * second round in an allreduce. "multiple": as "ring", with MPI_THREAD_MULTIPLE; "threads": as
+ * "barrier", with that, and from the middle on a second thread has allreduces of its own. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -141,9 +143,22 @@ static __attribute__((noinline)) void hide(int i) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv) {
+static MPI_Comm of_second;
+
+static void *second_thread(void *none) {
     int sum;
-    MPI_Init(&argc, &argv);
+    for (int i = 0; i < rounds; i++)
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, of_second);
+    return none;
+}
+
+int main(int argc, char **argv) {
+    int sum, provided;
+    const char *way = argc == 6 ? argv[2] : "";
+    const bool threads = strcmp(way, "threads") == 0, multiple = strcmp(way, "multiple") == 0;
+    pthread_t second;
+    MPI_Init_thread(&argc, &argv, threads || multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     while (argc == 6 && kind < KINDS && strcmp(argv[1], names[kind]) != 0)
@@ -151,11 +166,15 @@ int main(int argc, char **argv) {
     rounds = argc == 6 ? atoi(argv[5]) : 0;
     if (rounds < 1 || rounds > MOST_ROUNDS || ranks > MOST_RANKS || kind == KINDS)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    ring = strcmp(argv[2], "ring") == 0;
+    ring = multiple || strcmp(way, "ring") == 0;
     cured = strcmp(argv[3], "cured") == 0;
     state = strtoull(argv[4], NULL, 10);
     plan();
+    if (threads)
+        MPI_Comm_dup(MPI_COMM_WORLD, &of_second);
     for (int i = 0; i < rounds; i++) {
+        if (threads && i == rounds / 2 && pthread_create(&second, NULL, second_thread, NULL) != 0)
+            MPI_Abort(MPI_COMM_WORLD, 2);
         fault(i);
         other(i);
         if (kind == SHARED)
@@ -163,6 +182,8 @@ int main(int argc, char **argv) {
         if (ring && i % 2 == 1)
             MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
+    if (threads)
+        pthread_join(second, NULL);
     MPI_Finalize();
     return 0;
 }

@@ -260,12 +260,12 @@ static void mark_end(struct lc_clk_thread *k) {
 static LC_COLD void end_unusual(struct lc_call *call, struct lc_clk_thread *k) {
     if (lc_clk.log != NULL && !k->deferred.ended)
         log_call(k, call);
-    if (lc_clk.finish_may_wait) {
+    if (lc_clk.finish_may_wait)
         end_again(call, k);
-        mark_end(k);
-    }
-    if (lc_clk.choose_now)
+    if (k->choose_now)
         lc_clk_choose(k, call);
+    if (lc_clk.finish_may_wait)
+        mark_end(k);
 }
 
 static inline void end(struct lc_call *call, struct lc_clk_thread *k) {
@@ -331,7 +331,7 @@ void lc_clocks_call_end(struct lc_call *call) {
     }
     end(call, k);
     k->deferred.ended = k->deferred.kind != LC_DEFERRED_NONE;
-    if (lc_unlikely((lc_clk.log != NULL) | lc_clk.finish_may_wait | lc_clk.choose_now))
+    if (lc_unlikely((lc_clk.log != NULL) | lc_clk.finish_may_wait | k->choose_now))
         end_unusual(call, k);
 }
 

@@ -176,6 +176,7 @@ struct lc_clk_thread {
     bool in_gap;        /* samples are cutting the time since the last event, */
     uint32_t gap;       /* which has this number */
     uint32_t carried;   /* calls with what-if clocks */
+    bool choose_now;    /* scenarios, at the end of this call */
     uint64_t cut;       /* ticks of the portion in progress that samples have cut off */
     bool todo;          /* replies or edges back wait for the next call */
     uint8_t n_open_posts, n_open_arrivals;

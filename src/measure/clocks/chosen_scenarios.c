@@ -1,6 +1,7 @@
 #include "measure/clocks/what_if_factors.h"
 
 #include <math.h>
+#include <pthread.h>
 
 #include "base/timer.h"
 #include "measure/callpath/budget.h"
@@ -14,8 +15,8 @@
 #include "measure/core/state_write.h"
 #include "piggyback/portions.h"
 
-enum { MOST_PATHS = 6 };                     /* four sums of each go to all ranks (merge_seen) */
-enum { UNABLE = 1, FIXED = 2, GAVE_UP = 4 }; /* bits of lc_portion_sums.unable */
+enum { MOST_PATHS = 6 }; /* four sums of each go to all ranks (merge_seen) */
+enum { UNABLE = 1, FIXED = 2, GAVE_UP = 4, THREADS = 8 }; /* bits of lc_portion_sums.unable */
 enum { EDGE_NS = 100, MEMBER_NS = 15 };
 enum { UNSEEN, SEEN, FIRST_ERROR, N_SEEN = FIRST_ERROR + LC_SCENARIOS_CARRIED };
 
@@ -41,10 +42,10 @@ static uint64_t cost_then; /* when the clocks that are carried began */
 static bool gave_up;       /* since then */
 
 void lc_clk_choose_init(bool away) {
-    bool able = !away && !lc_core.multiple && lc_clk.size > 1 && lc_clk.n_whatif == 0;
-    lc_clk.choose_at = able ? LC_CHOSEN_FIRST : 0;
+    bool able = !away && lc_clk.size > 1 && lc_clk.n_whatif == 0;
     if (able)
         lc_clk_compared_init();
+    atomic_store_explicit(&lc_clk.choosing, able, memory_order_relaxed);
 }
 
 /* Its first clock, and its second one. */
@@ -57,13 +58,17 @@ bool lc_clk_has_chosen(void) {
 }
 
 void lc_clk_portion(struct lc_clk_thread *k, uint32_t node, uint32_t call, uint64_t ticks) {
-    if (lc_clk.choose_at == 0 || k->l.interval == 0 || k != lc_clk.threads || lc_compared.n == 0)
+    if (k != lc_clk.threads || k->l.interval == 0 || lc_compared.n == 0 ||
+        !atomic_load_explicit(&lc_clk.choosing, memory_order_relaxed))
         return;
     struct lc_portions *p = lc_portions_of(lc_compared.table, node, call);
     if (p == NULL)
         return;
     p->n++;
     p->ticks += ticks;
+    if (p->slots == 0)
+        return;
+    lc_clk_own_lock(k);
     for (uint32_t s = 0; p->slots >> s != 0 && s < k->l.vec.n_whatif; s++) {
         if (!(p->slots & 1u << s))
             continue;
@@ -73,6 +78,7 @@ void lc_clk_portion(struct lc_clk_thread *k, uint32_t node, uint32_t call, uint6
         LC_SHOW(k->l.vec.whatif[s], k->l.vec.whatif[s] + change);
         k->l.own_whatif[s] += change;
     }
+    lc_clk_own_unlock(k);
 }
 
 static uint64_t elapsed_ns(const struct lc_clk_thread *k) {
@@ -89,19 +95,45 @@ static uint64_t ppm_of(uint64_t cost, uint64_t elapsed) {
     return elapsed > 0 ? (uint64_t)((double)cost * 1e6 / (double)elapsed) : 1000000;
 }
 
-void lc_clk_look_at_cost(struct lc_clk_thread *k) {
-    if (n_paths == 0 || ppm_of(cost_ns() - cost_then, elapsed_ns(k)) <= LC_CHOSEN_PPM)
-        return;
-    gave_up = true;
+static void carry_no_more(struct lc_clk_thread *k) {
     k->l.vec.n_whatif = 0;
     k->l.grain = 2 * lc_clk.slow_ticks;
+}
+
+/* As lc_clk_lock and lc_clk_own_lock: other threads may read this one's clocks, and count. */
+static void lock_own(struct lc_clk_thread *k) {
+    lc_clk_lock();
+    lc_clk_own_lock(k);
+}
+
+static void unlock_own(struct lc_clk_thread *k) {
+    lc_clk_own_unlock(k);
+    lc_clk_unlock();
+}
+
+void lc_clk_look_at_cost(struct lc_clk_thread *k) {
+    if (lc_clk.backlog) /* none is chosen there, and this event may have the locks */
+        return;
+    lock_own(k);
+    if (lc_clk.n_whatif == 0) { /* another thread has seen that it is over */
+        carry_no_more(k);
+    } else if (n_paths > 0 && k == lc_clk.threads &&
+               ppm_of(cost_ns() - cost_then, elapsed_ns(k)) > LC_CHOSEN_PPM) {
+        gave_up = true;
+        carry_no_more(k);
+    }
+    unlock_own(k);
+}
+
+/* What a thread works beside the first one is in no portion. */
+static uint32_t threads(void) {
+    return lc_clk.n_threads != 1 || lc_clk.task_chain != NULL ? THREADS : 0;
 }
 
 static uint32_t inability(struct lc_clk_thread *k) {
     uint32_t unable = n_paths > 0 && k->l.interval != interval ? FIXED : 0;
     unable |= gave_up ? GAVE_UP : 0;
-    if (lc_compared.n == 0 || lc_clk.n_threads != 1 || k != lc_clk.threads || k->l.interval == 0 ||
-        lc_clk.task_chain != NULL || !lc_cpvec_whatif_room(&k->l.vec, &lc_clk.mine))
+    if (lc_compared.n == 0 || k->l.interval == 0 || !lc_cpvec_whatif_room(&k->l.vec, &lc_clk.mine))
         unable |= UNABLE;
     return unable;
 }
@@ -306,30 +338,54 @@ static void decide(struct lc_clk_thread *k, const struct lc_portion_sums *sums) 
         renew_all(sums);
 }
 
-/* A rank did not come to the point: it was refused memory, say, or is gone. The others give up when
- * they hear nothing of this one. */
+/* A rank did not come to the point: it was refused memory, say, or is gone; the others give up when
+ * they hear nothing of this one. Or one has several threads. */
 static void choose_no_more(struct lc_clk_thread *k) {
-    lc_clk.choose_at = 0;
+    atomic_store_explicit(&lc_clk.choosing, false, memory_order_relaxed);
     n_paths = 0;
-    carry(k, 0);
+    lc_clk.n_whatif = 0;
+    carry_no_more(k);
+    k->l.stale = true;
 }
 
-void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call) {
-    lc_clk.choose_now = false;
-    lc_clk.choose_at *= 2;
-    lc_clk_deferred(k); /* the clocks of all ranks are alike now */
+/* What this rank tells the others beside its sums. */
+static struct lc_portion_sums head_of(struct lc_clk_thread *k) {
+    struct lc_portion_sums head = {.unable = threads()};
+    if (head.unable != 0)
+        return head;
     uint64_t elapsed = elapsed_ns(k);
-    struct lc_portion_sums sums = {.unable = inability(k),
-                                   .most_ppm = ppm_of(cost_ns(), elapsed),
-                                   .least_ns = elapsed / 100,
-                                   .clock_ns = lc_clk_ns_of(k->l.useful)};
-    if (lc_clk_compare_work(k, &sums))
+    return (struct lc_portion_sums){.unable = inability(k),
+                                    .most_ppm = ppm_of(cost_ns(), elapsed),
+                                    .least_ns = elapsed / 100,
+                                    .clock_ns = lc_clk_ns_of(k->l.useful)};
+}
+
+static void compare_and_decide(struct lc_clk_thread *k) {
+    lock_own(k);
+    struct lc_portion_sums sums = head_of(k);
+    unlock_own(k);
+    bool all = lc_clk_compare_work(k, &sums);
+    lock_own(k);
+    if (all && !(sums.unable & THREADS))
         decide(k, &sums);
     else
         choose_no_more(k);
+    unlock_own(k);
+}
+
+void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    k->choose_now = false;
+    lc_clk_deferred(k); /* the clocks of all ranks are alike now */
+    pthread_mutex_lock(&one_at_a_time);
+    if (atomic_load_explicit(&lc_clk.choosing, memory_order_relaxed))
+        compare_and_decide(k);
+    pthread_mutex_unlock(&one_at_a_time);
     uint64_t now = lc_ticks(), own = now - call->end;
+    lc_clk_own_lock(k);
     k->l.last = call->end = now;
     k->l.skipped += own;
+    lc_clk_own_unlock(k);
     lc_budget_apart(call->thread, own);
     LC_CLK_LOG("D %llu\n", (unsigned long long)own);
 }
@@ -350,7 +406,7 @@ static bool merge_seen(struct lc_clk_thread *k, struct lc_portion_sums *sums) {
     uint64_t late = 0;
     for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
         late = lc_clk.counts.late_whatif[s] > late ? lc_clk.counts.late_whatif[s] : late;
-    *sums = (struct lc_portion_sums){.unable = gave_up ? GAVE_UP : 0,
+    *sums = (struct lc_portion_sums){.unable = (gave_up ? GAVE_UP : 0) | threads(),
                                      .late_ns = lc_clk_ns_of(late + lc_clk.counts.late_useful),
                                      .n_lost = k->l.vec.n_whatif_lost + lc_compared.table->n_lost};
     for (uint32_t i = 0; i < n_paths; i++) {
@@ -500,7 +556,7 @@ void lc_clk_chosen_finish(double saved_s[]) {
         !lc_clk_compare_work(k, &work))
         return;
     renew_all(&work);
-    if (!merge_seen(k, &seen))
+    if (!merge_seen(k, &seen) || seen.unable & THREADS)
         return;
     for (uint32_t i = 0; i < n_paths; i++)
         for (uint32_t s = 0; paths[i].rank == lc_clk.rank && s < LC_SCENARIOS_CARRIED; s++)

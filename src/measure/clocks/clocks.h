@@ -157,12 +157,11 @@ struct lc_clk {
     bool fn_uniform[LC_FN_COUNT]; /* collective: all members give and get as many bytes, all wait */
     struct lc_clk_thread *threads; /* the first one stays first */
     struct lc_clk_thread *ended;   /* those whose versions of vectors nobody continues yet */
-    uint32_t n_threads;
+    _Atomic uint32_t n_threads;
     /* what-if */
-    uint32_t n_whatif;
-    /* operations in which all ranks wait for each other; in which one scenarios are chosen next */
-    uint64_t n_points, choose_at;
-    bool choose_now;       /* at the end of this call */
+    _Atomic uint32_t n_whatif; /* threads ask while another one chooses scenarios */
+    _Atomic uint64_t n_points; /* operations in which all ranks waited for each other */
+    _Atomic bool choosing;     /* scenarios: in some of them (lc_clk_is_point) */
     uint32_t whatif_tasks; /* bits: scenarios in which each task of OpenMP has a clock of its own */
     struct lc_clk_counts counts;
     FILE *log; /* LATECOMER_CLOCKS_LOG: what the tests compute clocks and waits from on their own */

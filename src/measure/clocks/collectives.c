@@ -16,6 +16,7 @@
 #include "measure/clocks/clock_messages.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/wait_states.h"
+#include "measure/clocks/what_if_factors.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "piggyback/colllog.h"
@@ -451,11 +452,20 @@ static inline void blocking_end(struct lc_call *call, struct lc_clk_thread *k, s
 
 /* An operation in which all ranks have waited for each other, as every one of them can tell from
  * its own arguments: their common points in time. */
-static inline void count_point(const struct lc_call *call, const struct lc_coll *coll,
-                               const struct lc_clk_coll *x) {
+static inline uint64_t one_more_point(void) {
+    if (lc_unlikely(lc_core.multiple))
+        return atomic_fetch_add_explicit(&lc_clk.n_points, 1, memory_order_relaxed) + 1;
+    uint64_t n = atomic_load_explicit(&lc_clk.n_points, memory_order_relaxed) + 1;
+    atomic_store_explicit(&lc_clk.n_points, n, memory_order_relaxed); /* one thread at a time */
+    return n;
+}
+
+static inline void count_point(struct lc_clk_thread *k, const struct lc_call *call,
+                               const struct lc_coll *coll, const struct lc_clk_coll *x) {
     if (coll->comm->size == lc_core.size && lc_clk.fn_uniform[call->fn] && x->sends &&
-        x->receives && !coll->comm->inter && !coll->nonblocking)
-        lc_clk.choose_now |= ++lc_clk.n_points == lc_clk.choose_at;
+        x->receives && !coll->comm->inter && !coll->nonblocking &&
+        lc_clk_is_point(one_more_point()))
+        k->choose_now = true;
 }
 
 void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
@@ -464,7 +474,7 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
     if (lc_unlikely(x == NULL || k == NULL))
         return;
     if (lc_likely(!coll->nonblocking && !lc_clk.backlog)) {
-        count_point(call, coll, x);
+        count_point(k, call, coll, x);
         blocking_end(call, k, coll->comm, x);
         return;
     }
@@ -493,7 +503,7 @@ void lc_clocks_coll_failed(struct lc_call *call, struct lc_coll *coll, bool refu
     if (lc_clk.backlog)
         lc_clk_coll_failed_in_backlog(call, k, x);
     else if (!refused) /* the others may have succeeded */
-        count_point(call, coll, x);
+        count_point(k, call, coll, x);
     x->receives = false;
     end_operation(call, k, x, true);
 }

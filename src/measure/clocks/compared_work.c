@@ -170,8 +170,10 @@ bool lc_clk_share_sums(struct lc_portion_sums *sums) {
 /* First the longest of each rank, then what all ranks worked in these. */
 bool lc_clk_compare_work(struct lc_clk_thread *k, struct lc_portion_sums *head) {
     struct lc_portion_sums longest = {.least_ns = head->least_ns}, all = *head;
-    know_keys();
-    for (uint32_t i = 0; i < lc_compared.n; i++) {
+    const uint32_t n = k == lc_clk.threads ? lc_compared.n : 0; /* another one has none */
+    if (n > 0)
+        know_keys();
+    for (uint32_t i = 0; i < n; i++) {
         if (lc_compared.keys[i].of == 0 || own_ns(lc_compared.keys[i].of) * 2 < head->least_ns)
             continue;
         struct lc_portion_sum ids = {.key = lc_compared.keys[i].of, .of = lc_compared.keys[i].of};
@@ -183,11 +185,13 @@ bool lc_clk_compare_work(struct lc_clk_thread *k, struct lc_portion_sums *head) 
     }
     if (!lc_clk_share_sums(&longest))
         return false;
+    lc_clk_own_lock(k);
     lc_cpvec_fold(&k->l.vec);
-    for (uint32_t i = 0; i < longest.n; i++) {
+    for (uint32_t i = 0; i < longest.n && n > 0; i++) {
         const struct lc_portion_sum *ids = &longest.list[i];
         add_own(&all, ids, ids->key == ids->of ? critical_ns(k, ids->of) : 0);
     }
+    lc_clk_own_unlock(k);
     *head = all;
     return lc_clk_share_sums(head);
 }

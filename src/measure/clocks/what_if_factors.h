@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "measure/clocks/clocks.h"
+
 struct lc_call;
 struct lc_clk_thread;
 struct lc_strbuf;
@@ -37,11 +39,24 @@ void lc_clk_whatif_facts(uint32_t seen, struct lc_strbuf *facts);
  * and the gains of the run are not known. Clocks that cost more than LC_CHOSEN_PPM of the run time
  * are not carried. Ranks of one node, one thread each; scenarios that the user names come first.
  *
+ * A second thread of some rank ends it for good, at the next point: what that one works is in no
+ * portion. Until then two threads of a rank (MPI_THREAD_MULTIPLE) may be in two such operations at
+ * once, and count them in another order than other ranks do. Still all ranks come to the same
+ * points: when one has ended n of them, every other one has begun these, and ends them without the
+ * first one's help. One thread of a rank compares at a time.
+ *
  * Work of more than 2 us is counted by call path. What that costs a call, and what clocks cost
  * (EDGE_NS, MEMBER_NS), is assumed and has not been measured. Comparing is the tool's own work, and
  * counts in its budget. */
 
 enum { LC_CHOSEN_PPM = 5000, LC_CHOSEN_FIRST = 4, LC_CHOSEN_LOOKS = 1024 };
+
+/* Is the n-th such operation a point? relaxed: of a thread that asks too late the others wait no
+ * longer than for one that is gone; one that asks too early finds that it is over. */
+static inline bool lc_clk_is_point(uint64_t n) {
+    return (n & (n - 1)) == 0 && n >= LC_CHOSEN_FIRST &&
+           atomic_load_explicit(&lc_clk.choosing, memory_order_relaxed);
+}
 
 /* away: not all ranks share memory. */
 void lc_clk_choose_init(bool away);
