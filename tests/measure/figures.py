@@ -104,6 +104,14 @@ def loops(flavour):
     return Source(f"overhead.loops_ns.{flavour}", "overhead", 5, 0, 40, rows, (*words, "--runs", "5"))
 
 
+def carried(flavour):
+    """At most what chosen_scenarios.c takes them to cost: of a message each side has a half."""
+    words = ("{python}", "{root}/tests/bench/overhead/overhead.py", "{build}", "--flavour", flavour, "--modes", "clocks,what-if", "--iterations", "50000")
+    rows = tuple(Row(f"near.{operation}.carried", "ns", at_most(ns), f"{operation}: what-if clocks of the library, carried")
+                 for operation, ns in (("pair", 200), ("allreduce", 220)))
+    return Source(f"overhead.what_if.{flavour}", "overhead", 5, 0, 40, rows, (*words, "--runs", "5"))
+
+
 OPENMP = {"parallel": 150, "barrier": 120, "single": 120, "critical": 250, "task_one_producer": 125, "task_all_produce": 75, "taskwait": 200,
           "dependence_chain": 120}
 
@@ -113,6 +121,7 @@ def overhead():
     yield from map(over_messages, FLAVOURS)
     yield from map(minima, FLAVOURS)
     yield from map(loops, FLAVOURS)
+    yield from map(carried, FLAVOURS)
     for runtime, ways in (("openmp", {"empty": "an OMPT tool that does nothing", "trace": "a trace, beyond the profile"}), ("native", {"trace": "a trace, beyond the profile"})):
         on = "" if runtime == "openmp" else ", GCC's runtime"
         rows = [Row(name, "ns", at_most(ns) if runtime == "openmp" else None, f"{name}{on}: added by the profile") for name, ns in OPENMP.items()]

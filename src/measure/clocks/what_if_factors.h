@@ -45,9 +45,10 @@ void lc_clk_whatif_facts(uint32_t seen, struct lc_strbuf *facts);
  * points: when one has ended n of them, every other one has begun these, and ends them without the
  * first one's help. One thread of a rank compares at a time.
  *
- * Work of more than 2 us is counted by call path. What that costs a call, and what clocks cost
- * (EDGE_NS, MEMBER_NS), is assumed and has not been measured. Comparing is the tool's own work, and
- * counts in its budget. */
+ * Work of more than 2 us is counted by call path; what that costs a call has not been measured.
+ * What clocks cost (EDGE_NS, MEMBER_NS) has, for messages and for collectives of two ranks; what
+ * each further member costs is taken to be the same. Comparing is the tool's own work, and counts
+ * in its budget. */
 
 enum { LC_CHOSEN_PPM = 5000, LC_CHOSEN_FIRST = 4, LC_CHOSEN_LOOKS = 1024 };
 

@@ -11,6 +11,7 @@
  * slice>". */
 #include <mpi.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,11 +80,16 @@ struct operation {
     const char *name;
     void (*run)(int);
     int ranks, per_iteration; /* operations in one iteration */
+    bool more_ranks;          /* alone, it may have more */
 };
 
 static const struct operation operations[] = {
-    {"pair", pair, 2, 2},   {"allreduce", allreduce, 2, 1}, {"barrier", barrier, 2, 1},
-    {"bcast", bcast, 2, 1}, {"waitall", waitall, 2, 1},     {"self", self, 1, 1},
+    {"pair", pair, 2, 2},
+    {"allreduce", allreduce, 2, 1, true},
+    {"barrier", barrier, 2, 1, true},
+    {"bcast", bcast, 2, 1, true},
+    {"waitall", waitall, 2, 1},
+    {"self", self, 1, 1},
     {"solo", solo, 1, 1},
 };
 
@@ -178,7 +184,9 @@ int main(int argc, char **argv) {
     MPI_Win_shared_query(win, 0, &bytes, &unit, (void *)&lines);
     lines = (struct line *)(((uintptr_t)lines + 63) / 64 * 64);
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
-        if (operations[i].ranks != ranks || (only && strcmp(operations[i].name, only) != 0))
+        bool fits = operations[i].ranks == ranks ||
+                    (only && operations[i].more_ranks && ranks > operations[i].ranks);
+        if (!fits || (only && strcmp(operations[i].name, only) != 0))
             continue;
         double ns = at_depth(&operations[i], n, depth);
         if (rank == 0 && !only)

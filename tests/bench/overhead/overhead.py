@@ -4,16 +4,16 @@
 usage: overhead.py BUILD_DIR [--flavour openmpi|mpich] [--runs 11] [--iterations N] [--depth D] [--modes nop,profile,..]
 
 Modes: nop (the wrappers only forward), no-minima (plain statistics per call: no shortest calls, no classes of sizes), no-loops (loops are not found), profile (no clocks), clocks (the default: profile,
-logical clocks, measured waits, blame), sampled (that and 500 samples per second), clocks-mpi (the same over messages), clocks-mpi-apart (no clocks of collectives reduced together), trace (clocks with --trace). A virtual machine moves its cores about: a line from the other
+logical clocks, measured waits, blame), what-if (that and as many what-if clocks as the library carries when it chooses call paths itself), sampled (that and 500 samples per second), clocks-mpi (the same over messages), clocks-mpi-apart (no clocks of collectives reduced together), trace (clocks with --trace). A virtual machine moves its cores about: a line from the other
 core takes 30 ns at one time and 120 at another. So each slice is measured together with the time that a line takes before and after it,
 and compared with bare slices of the same kind: near cores (a line takes less than twice the shortest time seen), far cores. For each
 operation and mode: difference of the medians, of the lower quartiles in brackets, that median in units of one clock_gettime, and the
 number of slices. With no-minima and profile: by how much of a call (with plain statistics) minima make it longer; with no-loops and profile: nanoseconds that
-finding loops takes. With clocks and sampled: nanoseconds that samples take per call of MPI.
+finding loops takes. With clocks and what-if: nanoseconds that carrying what-if clocks takes. With clocks and sampled: nanoseconds that samples take per call of MPI.
 
 --instructions: instead, for each operation and mode, what callgrind counts on the simulated MPI (tests/sim): instructions of the tool's own
 library, and its own calls of MPI, per operation and rank. It is the same on any machine, loaded or not: messages take LATENCY_NS there, and calls no time. With
---functions N: the N functions of the library with the most instructions of their own.
+--functions N: the N functions of the library with the most instructions of their own. With --ranks N: collectives of N ranks.
 """
 import argparse
 import os
@@ -35,6 +35,7 @@ MODES = {
     "no-loops": {"LATECOMER_CLOCKS": "off", "LATECOMER_MODE": "no-loops"},
     "profile": {"LATECOMER_CLOCKS": "off"},
     "clocks": {},
+    "what-if": {"LATECOMER_WHAT_IF": ";".join(["mpi=0"] * 6)},
     "sampled": {"LATECOMER_SAMPLE": "500"},
     "clocks-mpi": {"LATECOMER_TRANSPORT": "mpi"},
     "clocks-mpi-apart": {"LATECOMER_TRANSPORT": "mpi", "LATECOMER_TEST_COMPOSED": "off"},
@@ -117,11 +118,14 @@ def print_table(slices, modes, clock, kind):
             line += ("too few slices" if added is None else
                      f"{added:.1f} ({values[len(values) // 4] - low:.1f}) {added / clock:.2f} {len(values)}").rjust(40)
         print(line)
-        plain, without, whole = (figures.get(f"{kind}.{name}.{mode}", (None,))[0] for mode in ("no-minima", "no-loops", "profile"))
+        plain, without, whole, clocks, carried = (figures.get(f"{kind}.{name}.{mode}", (None,))[0]
+                                                  for mode in ("no-minima", "no-loops", "profile", "clocks", "what-if"))
         if plain is not None and whole is not None:
             figures[f"{kind}.{name}.minima"] = 100 * (whole - plain) / (middle + plain), "%"
         if without is not None and whole is not None:
             figures[f"{kind}.{name}.loops"] = whole - without, "ns"
+        if clocks is not None and carried is not None:
+            figures[f"{kind}.{name}.carried"] = carried - clocks, "ns"
     for name, (value, unit) in figures.items():
         figure(name, value, unit)
 
@@ -166,11 +170,11 @@ def count(path, functions, calls):
 
 
 def instructions(args, mode, operation, n, scratch):
-    """Of both ranks: instructions by function, calls of MPI by function."""
+    """Of all ranks: instructions by function, calls of MPI by function."""
     for old in pathlib.Path(scratch).glob("count.*"):
         old.unlink()
     shutil.rmtree(os.path.join(scratch, "result"), ignore_errors=True)
-    command = [os.path.join(args.build, "bin/sim-mpirun"), "-n", "2", "--seed", "1", "--latency", str(LATENCY_NS), "--call", "0",
+    command = [os.path.join(args.build, "bin/sim-mpirun"), "-n", str(args.ranks), "--seed", "1", "--latency", str(LATENCY_NS), "--call", "0",
                os.path.join(args.build, "bin/latecomer"), "run", "-q", "-o", os.path.join(scratch, "result"), "--",
                "valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={scratch}/count.%p",
                os.path.join(args.build, "bin/overhead-ops-mpich"), str(n), str(args.depth), operation]
@@ -185,12 +189,12 @@ def instructions(args, mode, operation, n, scratch):
 
 
 def print_instructions(args, modes):
-    few, many = args.iterations // 3, args.iterations
+    few, many = args.iterations * 7 // 10, args.iterations
     for operation in args.operations.split(",") if args.operations else OPERATIONS:
         for mode in modes:
             with tempfile.TemporaryDirectory() as scratch:
                 less, more = (instructions(args, mode, operation, n, scratch) for n in (few, many))
-            per = 2 * (many - few) * OPERATIONS[operation]
+            per = args.ranks * (many - few) * OPERATIONS[operation]
             functions, calls = ({name: (value - less[i].get(name, 0)) / per for name, value in more[i].items()} for i in (0, 1))
             for name in calls_of_program(operation):
                 calls[name] = calls.get(name, 0) - 1 / OPERATIONS[operation]
@@ -211,6 +215,7 @@ def main():
     parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--operations")
     parser.add_argument("--functions", type=int, default=0)
+    parser.add_argument("--ranks", type=int, default=2)
     args = parser.parse_args()
     modes = args.modes.split(",")
     unknown = [mode for mode in modes if mode not in MODES]
