@@ -28,6 +28,7 @@ enum { LC_FINDING_RANKS = 8 };
 struct lc_finding {
     const struct lc_finding_kind *kind;
     double severity_s, share; /* NAN: cannot be told */
+    double least_s;           /* smaller ones the measurement cannot tell; NAN: as of the run */
     double indirect_s;        /* of it, waiting for others that were late because of this; NAN */
     double gain_s, gain_low_s, gain_high_s; /* NAN: not predicted */
     const char *gain_by;                    /* how it was computed; NULL: not predicted */

@@ -110,6 +110,7 @@ struct lc_finding lc_finding_begin(enum lc_finding_id id) {
     return (struct lc_finding){.kind = &kinds[id],
                                .severity_s = NAN,
                                .share = NAN,
+                               .least_s = NAN,
                                .indirect_s = NAN,
                                .gain_s = NAN,
                                .gain_low_s = NAN,
@@ -186,7 +187,8 @@ void lc_per_process(const struct lc_view *view, const double *row, bool largest,
  * gain is said where cores are enough: then the prediction is what is missing. */
 static bool is_small(const struct lc_search *search, struct lc_finding *finding) {
     const double least_gain = 0.005 * search->elapsed_s;
-    if (finding->severity_s < search->least_s || finding->share < finding->kind->least_share)
+    const double least_s = isnan(finding->least_s) ? search->least_s : finding->least_s;
+    if (finding->severity_s < least_s || finding->share < finding->kind->least_share)
         return true;
     if (!(finding->gain_s < least_gain))
         return false;

@@ -46,85 +46,6 @@ static enum lc_err are_small(struct lc_search *search, uint32_t path, char *word
     return LC_OK;
 }
 
-/* Time in an MPI call that is no waiting for others, per path. Above the critical path of useful
- * work nothing but MPI is left to save. */
-static enum lc_err add_mpi_cost(struct lc_search *search, uint32_t path, double seconds) {
-    bool small;
-    char words[120];
-    double critical = number(search->pop, "critical_path_s"), visits;
-    LC_TRY(are_small(search, path, words, sizeof words, &small));
-    LC_TRY(value_at(search, "visits", path, &visits));
-    struct lc_finding finding = lc_finding_begin(small ? LC_MANY_SMALL_MESSAGES : LC_MPI_COST);
-    finding.path = finding.replayed_path = finding.evidence_path = path;
-    finding.metric = "time";
-    finding.severity_s = seconds;
-    if (small)
-        snprintf(finding.detail, sizeof finding.detail, "%s", words);
-    else if (visits > 0.0) {
-        char each[32];
-        snprintf(finding.detail, sizeof finding.detail, "%.0f calls of %s", visits,
-                 lc_text_seconds(seconds / visits, each));
-    }
-    if (critical > 0.0 && search->elapsed_s > critical) {
-        finding.gain_high_s = search->elapsed_s - critical;
-        finding.gain_low_s = 0.0;
-        finding.gain_s = fmin(seconds / (double)search->n_ranks, finding.gain_high_s);
-        finding.gain_by = "mean per rank of the time in these calls that is not waiting, at most "
-                          "run time less the critical path of useful work";
-    }
-    lc_exact_gain(search, "mpi_cost", &finding);
-    return lc_finding_add(search, &finding);
-}
-
-static enum lc_err find_mpi_costs(struct lc_search *search) {
-    const struct lc_view *view = search->view;
-    uint32_t time = lc_model_find_metric(view->model, "time");
-    double *cost;
-    if (search->lacks_cores || search->sums->estimated || search->sums->n_waits == 0 ||
-        time == LC_NONE) /* what of it is waiting is not known */
-        return LC_OK;
-    LC_TRY(lc_alloc(&cost, view->n_paths, sizeof cost[0]));
-    for (uint32_t p = 0; p < view->n_paths; p++)
-        if (view->paths[p].mpi && !search->sums->apart[p])
-            cost[p] = search->sums->time[p] - search->sums->waiting[p];
-    enum lc_err err = LC_OK;
-    for (int named = 0; err == LC_OK && named < MOST_COSTS; named++) {
-        uint32_t best = 0;
-        for (uint32_t p = 1; p < view->n_paths; p++)
-            if (cost[p] > cost[best])
-                best = p;
-        if (view->n_paths == 0 || cost[best] < 0.01 * search->all_s)
-            break;
-        err = add_mpi_cost(search, best, cost[best]);
-        cost[best] = 0.0;
-    }
-    free(cost);
-    return err;
-}
-
-static enum lc_err find_cores(struct lc_search *search) {
-    double cores = 0.0;
-    uint32_t rank = lc_cores_narrow(search->meta, &cores);
-    if (rank != LC_NONE) {
-        struct lc_finding finding = lc_finding_begin(LC_BOUND_NARROWLY);
-        finding.ranks[0] = (int32_t)rank;
-        finding.n_ranks = 1;
-        snprintf(finding.detail, sizeof finding.detail, "%.0f for %.0f threads", cores,
-                 lc_cores_threads_of(search->meta, rank));
-        LC_TRY(lc_finding_add(search, &finding));
-    }
-    if (!lc_cores_oversubscribed(search->view, search->meta, &cores))
-        return LC_OK;
-    struct lc_finding finding = lc_finding_begin(LC_OVERSUBSCRIBED);
-    finding.severity_s = fmax(search->sums->total_mpi - search->sums->total_waiting, 0.0);
-    if (cores > 0.0)
-        snprintf(finding.detail, sizeof finding.detail, "%zu ranks and threads on %.0f cores",
-                 search->view->model->n_locations, cores);
-    else
-        snprintf(finding.detail, sizeof finding.detail, "more ranks than cores");
-    return lc_finding_add(search, &finding);
-}
-
 /* Sums over all places of time in which ranks were without a processor. */
 struct preempted {
     double *of; /* per process */
@@ -154,6 +75,101 @@ static enum lc_err sum_preempted(struct lc_search *search, struct preempted *sum
     return LC_OK;
 }
 
+/* What cannot be told of the time in calls of a path: what the tool itself took, but for that in
+ * other calls, and as much of it without a processor as of the time outside of MPI (`lost`). */
+static double least_cost(const struct lc_search *search, uint32_t path, double visits,
+                         double lost) {
+    const json_t *overhead = json_object_get(search->meta, "overhead");
+    double call_s = 1e-9 * number(overhead, "call_ns"), least_s = search->least_s;
+    double calls_s = number(overhead, "total_s") - number(overhead, "rare_s") -
+                     number(overhead, "sampling_s") - number(overhead, "openmp_s");
+    if (call_s > 0.0)
+        least_s -= fmax(calls_s - visits * call_s, 0.0);
+    return least_s + lost * search->sums->time[path];
+}
+
+/* Time in an MPI call that is no waiting for others, per path. Above the critical path of useful
+ * work nothing but MPI is left to save. */
+static enum lc_err add_mpi_cost(struct lc_search *search, uint32_t path, double seconds,
+                                double lost) {
+    bool small;
+    char words[120];
+    double critical = number(search->pop, "critical_path_s"), visits;
+    LC_TRY(are_small(search, path, words, sizeof words, &small));
+    LC_TRY(value_at(search, "visits", path, &visits));
+    struct lc_finding finding = lc_finding_begin(small ? LC_MANY_SMALL_MESSAGES : LC_MPI_COST);
+    finding.path = finding.replayed_path = finding.evidence_path = path;
+    finding.metric = "time";
+    finding.severity_s = seconds;
+    finding.least_s = least_cost(search, path, visits, lost);
+    if (small)
+        snprintf(finding.detail, sizeof finding.detail, "%s", words);
+    else if (visits > 0.0) {
+        char each[32];
+        snprintf(finding.detail, sizeof finding.detail, "%.0f calls of %s", visits,
+                 lc_text_seconds(seconds / visits, each));
+    }
+    if (critical > 0.0 && search->elapsed_s > critical) {
+        finding.gain_high_s = search->elapsed_s - critical;
+        finding.gain_low_s = 0.0;
+        finding.gain_s = fmin(seconds / (double)search->n_ranks, finding.gain_high_s);
+        finding.gain_by = "mean per rank of the time in these calls that is not waiting, at most "
+                          "run time less the critical path of useful work";
+    }
+    lc_exact_gain(search, "mpi_cost", &finding);
+    return lc_finding_add(search, &finding);
+}
+
+static enum lc_err find_mpi_costs(struct lc_search *search, const struct preempted *preempted) {
+    const struct lc_view *view = search->view;
+    uint32_t time = lc_model_find_metric(view->model, "time");
+    double outside_s = fmax(search->all_s - search->sums->total_mpi, preempted->all_s);
+    double lost = outside_s > 0.0 ? preempted->all_s / outside_s : 0.0, *cost;
+    if (search->lacks_cores || search->sums->estimated || search->sums->n_waits == 0 ||
+        time == LC_NONE) /* what of it is waiting is not known */
+        return LC_OK;
+    LC_TRY(lc_alloc(&cost, view->n_paths, sizeof cost[0]));
+    for (uint32_t p = 0; p < view->n_paths; p++)
+        if (view->paths[p].mpi && !search->sums->apart[p])
+            cost[p] = search->sums->time[p] - search->sums->waiting[p];
+    enum lc_err err = LC_OK;
+    for (int named = 0; err == LC_OK && named < MOST_COSTS; named++) {
+        uint32_t best = 0;
+        for (uint32_t p = 1; p < view->n_paths; p++)
+            if (cost[p] > cost[best])
+                best = p;
+        if (view->n_paths == 0 || cost[best] < 0.01 * search->all_s)
+            break;
+        err = add_mpi_cost(search, best, cost[best], lost);
+        cost[best] = 0.0;
+    }
+    free(cost);
+    return err;
+}
+
+static enum lc_err find_cores(struct lc_search *search) {
+    double cores = 0.0;
+    uint32_t rank = lc_cores_narrow(search->meta, &cores);
+    if (rank != LC_NONE) {
+        struct lc_finding finding = lc_finding_begin(LC_BOUND_NARROWLY);
+        finding.ranks[0] = (int32_t)rank;
+        finding.n_ranks = 1;
+        snprintf(finding.detail, sizeof finding.detail, "%.0f for %.0f threads", cores,
+                 lc_cores_threads_of(search->meta, rank));
+        LC_TRY(lc_finding_add(search, &finding));
+    }
+    if (!lc_cores_oversubscribed(search->view, search->meta, &cores))
+        return LC_OK;
+    struct lc_finding finding = lc_finding_begin(LC_OVERSUBSCRIBED);
+    finding.severity_s = fmax(search->sums->total_mpi - search->sums->total_waiting, 0.0);
+    if (cores > 0.0)
+        snprintf(finding.detail, sizeof finding.detail, "%zu ranks and threads on %.0f cores",
+                 search->view->model->n_locations, cores);
+    else
+        snprintf(finding.detail, sizeof finding.detail, "more ranks than cores");
+    return lc_finding_add(search, &finding);
+}
+
 /* Ranks that lost their processor for more than half as long as the one that did for longest; none
  * where that are all. */
 static void name_preempted(const struct lc_search *search, const double *of,
@@ -175,31 +191,27 @@ static void name_preempted(const struct lc_search *search, const double *of,
 
 /* Where all ranks have cores, the run would be shorter by what of it is on the critical path, at
  * most. */
-static enum lc_err find_preempted(struct lc_search *search) {
-    struct preempted sums = {0};
-    enum lc_err err = sum_preempted(search, &sums);
-    if (err == LC_OK && sums.all_s > 0.0) {
-        struct lc_finding finding = lc_finding_begin(LC_PREEMPTED);
-        char waited[32], critical[32];
-        finding.path = finding.evidence_path = sums.most_at;
-        finding.metric = "time";
-        finding.severity_s = sums.all_s;
-        finding.certainty = LC_MEASURED;
-        snprintf(finding.detail, sizeof finding.detail,
-                 "%s of it on the critical path; others wait %s for that",
-                 lc_text_seconds(sums.critical_s, critical),
-                 lc_text_seconds(search->preempted_cost_s, waited));
-        if (!search->lacks_cores) {
-            finding.gain_low_s = 0.0;
-            finding.gain_s = finding.gain_high_s = sums.critical_s;
-            finding.gain_by = "time without a processor on the critical path";
-        }
-        name_preempted(search, sums.of, &finding);
-        finding.one_process = search->n_ranks == 1;
-        err = lc_finding_add(search, &finding);
+static enum lc_err find_preempted(struct lc_search *search, const struct preempted *sums) {
+    if (!(sums->all_s > 0.0))
+        return LC_OK;
+    struct lc_finding finding = lc_finding_begin(LC_PREEMPTED);
+    char waited[32], critical[32];
+    finding.path = finding.evidence_path = sums->most_at;
+    finding.metric = "time";
+    finding.severity_s = sums->all_s;
+    finding.certainty = LC_MEASURED;
+    snprintf(finding.detail, sizeof finding.detail,
+             "%s of it on the critical path; others wait %s for that",
+             lc_text_seconds(sums->critical_s, critical),
+             lc_text_seconds(search->preempted_cost_s, waited));
+    if (!search->lacks_cores) {
+        finding.gain_low_s = 0.0;
+        finding.gain_s = finding.gain_high_s = sums->critical_s;
+        finding.gain_by = "time without a processor on the critical path";
     }
-    free(sums.of);
-    return err;
+    name_preempted(search, sums->of, &finding);
+    finding.one_process = search->n_ranks == 1;
+    return lc_finding_add(search, &finding);
 }
 
 static enum lc_err find_locks(struct lc_search *search) {
@@ -370,10 +382,22 @@ static enum lc_err find_losses(struct lc_search *search) {
     return lc_finding_add(search, &finding);
 }
 
+/* What ranks lost without a processor, and what MPI costs beside that. */
+static enum lc_err find_processors(struct lc_search *search) {
+    struct preempted preempted = {0};
+    enum lc_err err = sum_preempted(search, &preempted);
+    if (err == LC_OK)
+        err = find_mpi_costs(search, &preempted);
+    if (err == LC_OK)
+        err = find_cores(search);
+    if (err == LC_OK)
+        err = find_preempted(search, &preempted);
+    free(preempted.of);
+    return err;
+}
+
 enum lc_err lc_find_costs(struct lc_search *search) {
-    LC_TRY(find_mpi_costs(search));
-    LC_TRY(find_cores(search));
-    LC_TRY(find_preempted(search));
+    LC_TRY(find_processors(search));
     LC_TRY(find_locks(search));
     LC_TRY(find_tasks(search));
     LC_TRY(find_variability(search));

@@ -159,6 +159,18 @@ small = result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0)
 small["metrics"].update(comms_send={"callpaths": {"main/MPI_Barrier": [1000] * 4}}, bytes_sent={"callpaths": {"main/MPI_Barrier": [36000] * 4}})
 is_close(findings("small", small)[0], kind="many_small_messages", gain_s=1.0)
 check("4000 messages of 36 bytes on average cost 4 s" in findings("small", small)[0]["text"], "small messages")
+# What the tool took in other calls does not count against them: of 9 s it took 7 in calls, 1 us in each of these 400, and 2 in samples.
+overhead = {"call_ns": 1000.0, "rare_s": 0.0, "sampling_s": 2.0, "openmp_s": 0.0, "total_s": 9.0}
+is_close(findings("small", dict(small, meta=dict(small["meta"], overhead=overhead)))[0], kind="many_small_messages", severity_s=4.0)
+check(findings("small", dict(small, meta=dict(small["meta"], overhead=dict(overhead, call_ns=1e7)))) == [], "less than what the tool took in these calls, and in samples")
+check(findings("small", dict(small, meta=dict(small["meta"], overhead=dict(overhead, sampling_s=4.5)))) == [], "less than what samples took")
+check(findings("small", dict(small, meta=dict(small["meta"], overhead={"total_s": 9.0}))) == [], "what a call takes is not known")
+# Who is without a processor outside of MPI is so inside, too: half of 8 s there, so 2.5 s of 5; with 2 s of waiting 3 s are left, with 3 s 2 s.
+for waits, kinds in ((2.0, ["preempted", "mpi_cost"]), (3.0, ["preempted"])):
+    robbed = result([2.0] * 4, [waits / 4] * 4, [2.0, 0.0, 0.0, 0.0], mpi=(5.0 - waits) / 4)
+    robbed["metrics"]["time"]["callpaths"]["main/work/(preempted)"] = [1.0] * 4
+    robbed["metrics"]["critical_path_useful"]["callpaths"] = {"main/work": [1.0, 0.0, 0.0, 0.0], "main/work/(preempted)": [1.0, 0.0, 0.0, 0.0]}
+    check([f["kind"] for f in findings("robbed", robbed)] == kinds, f"{waits} s of waiting: {findings('robbed', robbed)}")
 few = findings("few", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, cores=[2]))
 check([f["kind"] for f in few] == ["oversubscribed"] and few[0]["gain_s"] is None, f"what cannot be told: {few}")
 narrow = findings("narrow", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, binding=["0"] * 4, busy_threads=[2] * 4))
