@@ -68,8 +68,8 @@ static const struct lc_finding_kind kinds[] = {
                              "smaller tasks), or let them continue without a barrier (nowait).",
                              0.01, false},
     [LC_SERIAL_PART] = {"serial_part",
-                        "threads are idle for {severity} ({share} of all time), while {detail} is "
-                        "outside parallel regions",
+                        "threads are idle for {severity} ({bounds}{share} of all time), while "
+                        "{detail} is outside parallel regions",
                         "Run it in a parallel region as well, or give the other threads something "
                         "else to do meanwhile.",
                         0.01, false},
@@ -110,6 +110,8 @@ struct lc_finding lc_finding_begin(enum lc_finding_id id) {
     return (struct lc_finding){.kind = &kinds[id],
                                .severity_s = NAN,
                                .share = NAN,
+                               .severity_low_s = NAN,
+                               .severity_high_s = NAN,
                                .least_s = NAN,
                                .indirect_s = NAN,
                                .gain_s = NAN,
@@ -149,11 +151,14 @@ static void put_ranks(struct lc_strbuf *out, const struct lc_finding *finding) {
 
 static void put_word(struct lc_strbuf *out, const char *word, size_t length,
                      const struct lc_finding *finding) {
-    char seconds[32];
+    char seconds[32], high[32];
     if (strncmp(word, "ranks", length) == 0)
         put_ranks(out, finding);
     else if (strncmp(word, "severity", length) == 0)
         lc_strbuf_puts(out, lc_text_seconds(finding->severity_s, seconds));
+    else if (strncmp(word, "bounds", length) == 0 && !isnan(finding->severity_low_s))
+        lc_strbuf_printf(out, "%s to %s; ", lc_text_seconds(finding->severity_low_s, seconds),
+                         lc_text_seconds(finding->severity_high_s, high));
     else if (strncmp(word, "share", length) == 0)
         lc_strbuf_printf(out, "%.1f %%", 100.0 * finding->share);
     else if (strncmp(word, "detail", length) == 0)

@@ -51,12 +51,18 @@ static double threads_of(const struct lc_view *view, uint32_t process) {
     return fmax(n, 1.0);
 }
 
+/* What others wait for code of a process, or are idle meanwhile, with bounds. */
+struct waited {
+    double seconds, low, high;
+};
+
 static void predict(const struct lc_search *search, struct lc_finding *finding,
-                    const double *saved) {
+                    const struct waited *waited) {
     double sum = 0.0, most = 0.0;
-    for (size_t p = 0; p < search->view->model->n_processes; p++) {
-        sum += saved[p];
-        most = fmax(most, saved[p]);
+    for (uint32_t p = 0; p < search->view->model->n_processes; p++) {
+        double threads = threads_of(search->view, p);
+        sum += waited[p].seconds / threads;
+        most = fmax(most, waited[p].high / threads);
     }
     finding->gain_low_s = 0.0;
     finding->gain_s = sum / (double)(search->n_ranks > 0 ? search->n_ranks : 1);
@@ -65,10 +71,10 @@ static void predict(const struct lc_search *search, struct lc_finding *finding,
 }
 
 static enum lc_err add(struct lc_search *search, const struct lc_late *first,
-                       struct lc_finding *finding, const double *saved) {
+                       struct lc_finding *finding, const struct waited *waited) {
     char who[64];
     if (!begins(first->victim, IDLE) || search->n_ranks == 1) /* else it may have been in MPI */
-        predict(search, finding, saved);
+        predict(search, finding, waited);
     if (first->seconds >= 0.6 * finding->severity_s) {
         lc_late_number(first, search->view, who);
         snprintf(finding->detail, sizeof finding->detail, "%s %s",
@@ -83,35 +89,72 @@ static enum lc_err add(struct lc_search *search, const struct lc_late *first,
     return lc_finding_add(search, finding);
 }
 
-/* Working memory, by process. */
+/* By process. */
 struct by_process {
-    double *saved;   /* by the code in question */
-    double *outside; /* part of idle time in which the forking thread was in no region */
+    struct waited *waited; /* for the code in question */
+    double *idle;          /* for it, threads that are in no region */
+    double *all_idle;      /* for any code */
+    double *limited;       /* of that, while the forking thread was in regions of fewer threads */
 };
 
-/* All of the code of list[first] that follows; the list begins with the largest. Regions of smaller
- * teams are a finding of their own, and have no row of blame: of what threads were idle for code
- * around them, the process' part outside of them counts. */
+/* Regions of fewer threads are a finding of their own, and have no row of blame: what threads were
+ * idle in them is in the rows of code around them. B for this code, I for all, L of I in such
+ * regions: of B so much is taken to be outside of them as of I. All of L may have been in this
+ * code, or none of it: at least B - L, at most B, and no more than I - L. */
+static struct waited outside_of_regions(const struct by_process *by, uint32_t process) {
+    double idle = by->idle[process], limited = by->limited[process];
+    if (!(limited > 0.0))
+        return (struct waited){idle, idle, idle};
+    const double all = fmax(fmax(by->all_idle[process], limited), idle), outside = all - limited;
+    const double low = fmax(idle - limited, 0.0), high = fmin(idle, outside);
+    return (struct waited){idle * (outside / all), low, high};
+}
+
+/* Bounds are told where the error is 1 % or more. */
+static void add_up_waiting(struct lc_search *search, struct lc_finding *finding,
+                           const struct by_process *by) {
+    struct waited all = {0.0, 0.0, 0.0};
+    for (uint32_t p = 0; p < search->view->model->n_processes; p++) {
+        struct waited idle = outside_of_regions(by, p);
+        by->waited[p].seconds += idle.seconds;
+        by->waited[p].low = by->waited[p].seconds - (idle.seconds - idle.low);
+        by->waited[p].high = by->waited[p].seconds + (idle.high - idle.seconds);
+        all.seconds += by->waited[p].seconds;
+        all.low += by->waited[p].low;
+        all.high += by->waited[p].high;
+    }
+    finding->severity_s = all.seconds;
+    if (all.high - all.low >= 0.01 * all.high && all.high > 0.0) {
+        finding->severity_low_s = all.low;
+        finding->severity_high_s = all.high;
+        finding->certainty = LC_ESTIMATED;
+    }
+}
+
+/* All of the code of list[first] that follows; the list begins with the largest. */
 static enum lc_err add_late_code(struct lc_search *search, const struct lc_late_list *late,
                                  size_t first, bool *seen, const struct by_process *by) {
+    const size_t n = search->view->model->n_processes;
     const struct lc_late *code = &late->list[first];
     bool alone = begins(code->victim, IDLE);
     struct lc_finding finding = lc_finding_begin(alone ? LC_SERIAL_PART : LC_THREAD_IMBALANCE);
     finding.path = lc_view_find(search->view, code->path);
-    finding.severity_s = 0.0;
-    memset(by->saved, 0, search->view->model->n_processes * sizeof *by->saved);
+    memset(by->waited, 0, n * sizeof *by->waited);
+    memset(by->idle, 0, n * sizeof *by->idle);
     for (size_t i = first; i < late->n; i++) {
         const struct lc_late *is = &late->list[i];
         uint32_t process = process_of(search->view, is->rank);
         if (!counts(is) || strcmp(is->path, code->path) != 0 || process == LC_NONE)
             continue;
         seen[i] = true;
-        double seconds = is->seconds * (begins(is->victim, IDLE) ? by->outside[process] : 1.0);
-        finding.severity_s += seconds;
-        by->saved[process] += seconds / threads_of(search->view, process);
+        if (begins(is->victim, IDLE))
+            by->idle[process] += is->seconds;
+        else
+            by->waited[process].seconds += is->seconds;
     }
+    add_up_waiting(search, &finding, by);
     return finding.path != LC_NONE && finding.severity_s > 0.0
-               ? add(search, code, &finding, by->saved)
+               ? add(search, code, &finding, by->waited)
                : LC_OK;
 }
 
@@ -150,23 +193,6 @@ static enum lc_err add_up(struct lc_view *view, const char *name, double *sums) 
     return err;
 }
 
-static enum lc_err know_outside(struct lc_view *view, double *outside) {
-    size_t n = view->model->n_processes;
-    double *idle = NULL, *limited = NULL;
-    enum lc_err err = lc_alloc(&idle, n + 1, sizeof *idle);
-    if (err == LC_OK)
-        err = lc_alloc(&limited, n + 1, sizeof *limited);
-    if (err == LC_OK)
-        err = add_up(view, "omp_idle_threads", idle);
-    if (err == LC_OK)
-        err = add_up(view, "omp_limited_parallelism", limited);
-    for (size_t p = 0; err == LC_OK && p < n; p++)
-        outside[p] = limited[p] > 0.0 ? fmax(1.0 - limited[p] / fmax(idle[p], limited[p]), 0) : 1.0;
-    free(limited);
-    free(idle);
-    return err;
-}
-
 /* Idle threads while the master was in a region of a smaller team. */
 static enum lc_err find_limited(struct lc_search *search) {
     struct lc_view *view = search->view;
@@ -188,25 +214,54 @@ static enum lc_err find_limited(struct lc_search *search) {
     return lc_finding_add(search, &finding);
 }
 
+static void by_process_free(struct by_process *by) {
+    free(by->waited);
+    free(by->idle);
+    free(by->all_idle);
+    free(by->limited);
+}
+
+static enum lc_err by_process_new(struct lc_view *view, struct by_process *by) {
+    const size_t n = view->model->n_processes + 1;
+    *by = (struct by_process){NULL, NULL, NULL, NULL};
+    enum lc_err err = lc_alloc(&by->waited, n, sizeof *by->waited);
+    if (err == LC_OK)
+        err = lc_alloc(&by->idle, n, sizeof *by->idle);
+    if (err == LC_OK)
+        err = lc_alloc(&by->all_idle, n, sizeof *by->all_idle);
+    if (err == LC_OK)
+        err = lc_alloc(&by->limited, n, sizeof *by->limited);
+    if (err == LC_OK)
+        err = add_up(view, "omp_idle_threads", by->all_idle);
+    if (err == LC_OK)
+        err = add_up(view, "omp_limited_parallelism", by->limited);
+    if (err != LC_OK)
+        by_process_free(by);
+    return err;
+}
+
+static enum lc_err find_late(struct lc_search *search, const struct lc_late_list *late) {
+    struct by_process by;
+    bool *seen = NULL;
+    LC_TRY(lc_alloc(&seen, late->n + 1, sizeof *seen));
+    enum lc_err err = by_process_new(search->view, &by);
+    if (err != LC_OK) {
+        free(seen);
+        return err;
+    }
+    for (size_t i = 0; err == LC_OK && i < late->n; i++)
+        if (!seen[i] && counts(&late->list[i]))
+            err = add_late_code(search, late, i, seen, &by);
+    by_process_free(&by);
+    free(seen);
+    return err;
+}
+
 enum lc_err lc_find_threads(struct lc_search *search) {
     struct lc_late_list late;
     LC_TRY(find_limited(search));
-    bool *seen = NULL;
-    struct by_process by = {NULL, NULL};
     LC_TRY(lc_late_read(&late, search->view));
-    enum lc_err err = lc_alloc(&seen, late.n + 1, sizeof *seen);
-    if (err == LC_OK)
-        err = lc_alloc(&by.saved, search->view->model->n_processes + 1, sizeof *by.saved);
-    if (err == LC_OK)
-        err = lc_alloc(&by.outside, search->view->model->n_processes + 1, sizeof *by.outside);
-    if (err == LC_OK)
-        err = know_outside(search->view, by.outside);
-    for (size_t i = 0; err == LC_OK && i < late.n; i++)
-        if (!seen[i] && counts(&late.list[i]))
-            err = add_late_code(search, &late, i, seen, &by);
-    free(by.outside);
-    free(by.saved);
-    free(seen);
+    enum lc_err err = find_late(search, &late);
     lc_late_free(&late);
     return err;
 }

@@ -164,6 +164,10 @@ static json_t *finding_json(const struct lc_finding *finding, const struct lc_vi
     json_t *object = json_object(), *because = NULL, *evidence = NULL;
     json_object_set_new(object, "kind", json_string(finding->kind->id));
     json_object_set_new(object, "severity_s", number_or_null(finding->severity_s));
+    if (!isnan(finding->severity_low_s)) {
+        json_object_set_new(object, "severity_low_s", json_real(finding->severity_low_s));
+        json_object_set_new(object, "severity_high_s", json_real(finding->severity_high_s));
+    }
     if (!isnan(finding->indirect_s))
         json_object_set_new(object, "indirect_s", number_or_null(finding->indirect_s));
     json_object_set_new(object, "share", number_or_null(finding->share));

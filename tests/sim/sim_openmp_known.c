@@ -23,6 +23,31 @@ static void imbalance(void) {
     }
 }
 
+/* Alone for 20 ms after a region of two threads, and for 10 ms between regions of all. */
+static __attribute__((noinline)) void first_part(void) {
+#pragma omp parallel num_threads(2)
+    sim_work(30 * MS);
+    sim_work(20 * MS);
+#pragma omp parallel num_threads(4)
+    sim_work(10 * MS);
+}
+
+static __attribute__((noinline)) void second_part(void) {
+#pragma omp parallel num_threads(4)
+    sim_work(10 * MS);
+    sim_work(10 * MS);
+#pragma omp parallel num_threads(4)
+    sim_work(10 * MS);
+}
+
+static void serial_parts(void) {
+    second_part();
+    for (int i = 0; i < 5; i++) {
+        first_part();
+        second_part();
+    }
+}
+
 static void *short_thread(void *unused) {
 #pragma omp parallel num_threads(1)
     sim_work(1000);
@@ -199,6 +224,8 @@ int main(int argc, char **argv) {
 #endif
     if (strcmp(name, "imbalance") == 0)
         imbalance();
+    else if (strcmp(name, "serial_parts") == 0)
+        serial_parts();
     else if (strcmp(name, "short_threads") == 0)
         short_threads();
     else if (strcmp(name, "constructs") == 0)

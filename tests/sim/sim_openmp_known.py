@@ -65,6 +65,25 @@ def imbalance(runs):
     check("imbalance: words of MPI", [], [line for line in (screen + runs.show("--full")).splitlines() if "MPI" in line])
 
 
+def serial_parts(runs):
+    """Three threads are idle while one works alone (5 times 20 ms, 6 times 10), two while a region has two: which code was around that region is not known, and bounds say so."""
+    result, screen = runs.run(["./alone", "serial_parts"])
+    told = {finding["callpath"]: finding for finding in result["findings"] if finding["kind"] == "serial_part"}
+    limited, alone = 5 * 2 * 0.030, {"main/first_part": 5 * 3 * 0.020, "main/second_part": 6 * 3 * 0.010}
+    check("serial parts: limited", [limited], [round(finding["severity_s"], 9) for finding in result["findings"] if finding["kind"] == "limited_parallelism"])
+    check("serial parts: call paths", sorted(alone), sorted(told))
+    for callpath, seconds in alone.items():
+        finding = {"severity_low_s": 1.0, "severity_s": 0.0, "severity_high_s": 0.0, "gain_low_s": 1.0, "gain_high_s": 0.0, **told.get(callpath, {})}
+        around = limited if callpath == "main/first_part" else 0.0
+        check(f"{callpath}: severity", (seconds + around) * sum(alone.values()) / (sum(alone.values()) + limited), finding["severity_s"])
+        check(f"{callpath}: within its bounds", True, finding["severity_low_s"] - 1e-9 <= seconds <= finding["severity_high_s"] + 1e-9)
+        check(f"{callpath}: at least", around and seconds, finding["severity_low_s"])
+        check(f"{callpath}: at most", min(seconds + around, sum(alone.values())), finding["severity_high_s"])
+        check(f"{callpath}: gain", (0.0, True), (finding["gain_low_s"], finding["gain_low_s"] <= seconds / 4 <= finding["gain_high_s"] + 1e-9))
+        check(f"{callpath}: certainty", "estimated", finding.get("certainty"))
+    check("serial parts: shown", True, "threads are idle for 369 ms (300 ms to 480 ms; " in " ".join(screen.split()))
+
+
 def scenarios(runs):
     """Regions take 40 ms of 60, five times; four tasks of a loop take 10 ms each, on two threads."""
     region = "!$omp parallel=0.5"
@@ -211,7 +230,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, scenarios, function, sampled, constructs, independent, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
+        for case in (imbalance, serial_parts, scenarios, function, sampled, constructs, independent, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0

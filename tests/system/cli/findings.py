@@ -362,6 +362,23 @@ is_close(found["thread_imbalance"], severity_s=3.0, share=3.0 / 12, callpath=TEA
 is_close(found["serial_part"], severity_s=3.0, callpath="main", gain_s=0.75,
          text="threads are idle for 3 s (25.0 % of all time), while thread 0 is outside parallel regions")
 
+check("severity_low_s" not in found["serial_part"] and found["serial_part"]["certainty"] == "measured", "the other threads are idle outside of regions only")
+# Two codes that run alone, 6 s and 3 s of 9, and of these 4.5 in regions of fewer threads: half of each is outside of them, all of the 4.5 at most, and of the first one 1.5 s at least.
+IDLE = "main/!$omp idle"
+threads["metrics"]["time"]["callpaths"].update({"main": [10.0] * 4, "main/other": [1.0] * 4, "main/other/!$omp idle": [0.0] + [1.0] * 3, IDLE: [0.0] + [2.0] * 3})
+threads["metrics"]["omp_idle_threads"] = {"callpaths": {IDLE: [0.0, 2.0, 2.0, 2.0], "main/other/!$omp idle": [0.0, 1.0, 1.0, 1.0]}}
+threads["metrics"]["omp_limited_parallelism"] = {"callpaths": {IDLE: [0.0, 1.5, 1.5, 1.5]}}
+threads["meta"]["wall_time_s"] = threads["pop"]["elapsed_s"] = 10.0
+make(threads, "parts/profile.cubex", blame_tsv=BLAME_HEAD.replace("\n", "\tlate_thread\n")
+     + "".join(f"{waiting}\t0\t{path}\t\t\t{seconds}\t0.1\t0\n" for waiting, path, seconds in ((IDLE, "main", 6.0), ("main/other/!$omp idle", "main/other", 3.0))))
+found = json.loads(run("show", "--json", "parts"))["findings"]
+parts = {finding["callpath"]: finding for finding in found if finding["kind"] == "serial_part"}
+check(set(parts) == {"main", "main/other"}, f"{found}")
+is_close(parts["main"], severity_s=3.0, severity_low_s=1.5, severity_high_s=4.5, certainty="estimated", gain_s=0.75, gain_low_s=0.0, gain_high_s=1.125,
+         text="threads are idle for 3 s (1.5 s to 4.5 s; 7.5 % of all time), while thread 0 is outside parallel regions")
+is_close(parts["main/other"], severity_s=1.5, severity_low_s=0.0, severity_high_s=3.0, certainty="estimated", gain_s=0.375, gain_low_s=0.0, gain_high_s=0.75,
+         text="threads are idle for 1.5 s (0 to 3 s; 3.8 % of all time), while thread 0 is outside parallel regions")
+
 # Sections at length.
 only = run("show", "--only", "findings,tree", "late")
 check("Call tree" in only and "Efficiency" not in only and "do    Find out why" in " ".join(only.split("\n")), f"two sections:\n{only}")
