@@ -16,7 +16,7 @@ build_packages="cmake pkg-config gcc g++ gfortran make python3 python3-otf2 pyth
   libopenmpi-dev openmpi-bin libmpich-dev mpich libotf2-trace-dev otf2-tools libunwind-dev libdw-dev
   libjansson-dev libzstd-dev libsmartcols-dev libcmocka-dev libexpat1-dev zlib1g-dev"
 demo_packages="lammps"
-test_packages="lammps locales fasttree iqtree xtb hpcc mocassin scalapack-mpi-test netpipe-mpich2 python3-mpi4py python3-numpy libgsl-dev numactl
+test_packages="ninja-build lammps locales fasttree iqtree xtb hpcc mocassin scalapack-mpi-test netpipe-mpich2 python3-mpi4py python3-numpy libgsl-dev numactl
   util-linux iproute2 slurm-wlm munge bash-completion man-db elfutils eztrace binutils procps patchelf clang libomp-dev zstd chromium chromium-headless-shell"
 app_packages="abinit abinit-data cp2k freefem++ gpaw gromacs nwchem-mpich nwchem-openmpi openfoam python3-dolfinx python3-matplotlib python3-meep-openmpi quantum-espresso"
 reader_packages="python3-pandas r-base-core"
@@ -71,14 +71,21 @@ newer_openmp() {
 
 jobs() { nproc 2>/dev/null || echo 2; }
 
+# New builds are ninja's where it is installed: make starts CMake once for each object and several times for each target.
+configure() { # PRESET [OPTION ..]
+  local generator=()
+  [ -f "build/$1/CMakeCache.txt" ] || ! command -v ninja >/dev/null || generator=(-G Ninja)
+  cmake --preset "$1" "${generator[@]}" "${@:2}"
+}
+
 # What is built is in the log; here only warnings, and the end of the log if it fails.
 build() { # PRESET [TARGET ..]
   local log=build/$1/build.log targets=("${@:2}")
   [ $# -gt 1 ] || targets=(all)
   mkdir -p "build/$1"
   say "building ${targets[*]} in build/$1 (log: $log)"
-  if { [ -f "build/$1/CMakeCache.txt" ] || cmake --preset "$1"; } >"$log" 2>&1 &&
-    cmake --build --preset "$1" --target "${targets[@]}" -j"$(jobs)" -- --no-print-directory -s >>"$log" 2>&1; then
+  if { [ -f "build/$1/CMakeCache.txt" ] || configure "$1"; } >"$log" 2>&1 &&
+    cmake --build --preset "$1" --target "${targets[@]}" -j"$(jobs)" >>"$log" 2>&1; then
     grep -A3 -F 'warning:' "$log" >&2 || true
   else
     tail -n 60 "$log" >&2
@@ -195,7 +202,7 @@ build_for_tests() { # PRESET [TARGET ..]
   mkdir -p "build/$1"
   # threads are in the library alone
   [ "$1" != tsan ] || [ ! -x build/release/bin/latecomer ] || options+=("-DLC_COMMANDS_OF=$PWD/build/release")
-  cmake --preset "$1" "${options[@]}" >"build/$1/configure.log" 2>&1 || { tail -n 40 "build/$1/configure.log" >&2; return 1; }
+  configure "$1" "${options[@]}" >"build/$1/configure.log" 2>&1 || { tail -n 40 "build/$1/configure.log" >&2; return 1; }
   build "$@"
   times+=", build $1 $((SECONDS - from)) s"
 }
@@ -235,8 +242,8 @@ measure() {
   newer_openmp
   build release
   build release overhead-twins
-  build release overhead-openmp || say "constructs of OpenMP are left out" # not part of all: clang may lack OpenMP
-  build release overhead-native || say "constructs of OpenMP on libgomp are left out"
+  build release overhead-programs-openmp || say "constructs of OpenMP are left out" # not part of all: clang may lack OpenMP
+  build release overhead-programs-native || say "constructs of OpenMP on libgomp are left out"
   patience=$(/usr/bin/python3 tests/gate/gate.py --patience)
   export LC_PATIENCE=$patience
   exec /usr/bin/python3 tests/measure/measure.py build/release "$@"
@@ -245,7 +252,7 @@ measure() {
 lint() {
   # shellcheck disable=SC2086
   need "the checks" $build_packages $lint_packages
-  cmake --preset release >/dev/null
+  configure release >/dev/null
   tests/lint.sh build/release
 }
 

@@ -44,7 +44,8 @@ def commands(build, source):
         if path.suffix == ".c" and source / "src" in path.parents:
             home = path.relative_to(source / "src")
             folder = home.parts[0]
-            if not entry["directory"].endswith(f"/src/{folder}"):  # the same file in a target of another folder
+            output = pathlib.Path(entry["directory"], re.search(r" -o (\S+)", entry["command"])[1])
+            if f"/src/{folder}/CMakeFiles/" not in str(output):  # the same file in a target of another folder
                 continue
             for place in {folder, home_of(home)}:
                 if place not in found or entry["command"].count(" -I") > found[place]["command"].count(" -I"):
