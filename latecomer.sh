@@ -182,6 +182,7 @@ run_tests() {
       # shellcheck disable=SC2086
       need "the applications" $app_packages
       build_for_tests release
+      build_for_tests release apps-stopwatch
       trap - EXIT TERM INT HUP
       exec /usr/bin/python3 tests/gate/gate.py --nightly --times "$times" release:apps
       ;;
@@ -242,6 +243,7 @@ measure() {
   newer_openmp
   build release
   build release overhead-twins
+  build release apps-stopwatch
   build release overhead-programs-openmp || say "constructs of OpenMP are left out" # not part of all: clang may lack OpenMP
   build release overhead-programs-native || say "constructs of OpenMP on libgomp are left out"
   patience=$(/usr/bin/python3 tests/gate/gate.py --patience)
