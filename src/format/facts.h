@@ -136,7 +136,12 @@ struct lc_fact_object {
 };
 
 /* Call sites that the budget took detail from. */
-enum lc_detail { LC_DETAIL_FULL, LC_DETAIL_CALLER, LC_DETAIL_COUNTED };
+enum lc_detail {
+    LC_DETAIL_FULL,
+    LC_DETAIL_CALLER,
+    LC_DETAIL_COUNTED,
+    LC_DETAIL_PLAIN /* of parallel regions of one thread: what is in them is not told apart */
+};
 struct lc_fact_step {
     char function[64];
     uint32_t detail; /* enum lc_detail */

@@ -239,6 +239,15 @@ static void put_paths(struct lc_strbuf *out, const struct lc_fact_process *p,
 
 static void put_step(struct lc_strbuf *out, const struct lc_fact_step *step) {
     bool counted = step->detail == LC_DETAIL_COUNTED;
+    if (step->detail == LC_DETAIL_PLAIN) {
+        lc_strbuf_printf(out,
+                         "{\"how\": \"plain regions\", \"call_sites\": %llu, \"ranks\": %u, "
+                         "\"text\": \"%llu parallel region%s with one thread: constructs in them "
+                         "were not told apart\"}",
+                         (unsigned long long)step->sites, step->ranks,
+                         (unsigned long long)step->sites, lc_plural((double)step->sites));
+        return;
+    }
     lc_strbuf_puts(out, "{\"function\": ");
     lc_json_put(out, step->function);
     lc_strbuf_printf(out,

@@ -9,10 +9,14 @@
  *   sim-budget regions ROUNDS NS   a round works for NS, half of it in ten parallel regions of one
  *                                  thread (of simulated libgomp), then comes a barrier
  *   sim-budget groups ROUNDS NS    the same, and in each region four nested taskgroups
+ *   sim-budget constructs ROUNDS NS  the same, and in each region what OpenMP has, also a region of
+ *                                  two threads; each must have been executed as often as it should
  *   sim-budget work ROUNDS NS      a round works for NS, then comes a barrier
  *   sim-budget compare ROUNDS NS   the same of all ranks, which compare their work now and then
  */
 #include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +24,13 @@
 
 void sim_work(uint64_t ns);
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned threads, unsigned flags);
+void GOMP_barrier(void);
+bool GOMP_single_start(void);
+void GOMP_critical_start(void);
+void GOMP_critical_end(void);
+void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long bytes, long align,
+               bool now, unsigned flags, void **depend, int priority, void *detach);
+void GOMP_taskwait(void);
 void GOMP_taskgroup_start(void);
 void GOMP_taskgroup_end(void);
 uint64_t sim_true_clock(void);
@@ -87,8 +98,32 @@ static void groups(void *ns) {
         GOMP_taskgroup_end();
 }
 
+enum { REGIONS = 10, TASKS = 2 };
+static _Atomic unsigned executed;
+
+static void once(void *unused) {
+    (void)unused;
+    executed++;
+}
+
+/* Executes seven things: a single, a critical region, two tasks that are waited for and one that
+ * the end of the region waits for, and two shares of an inner region. */
+static void much(void *ns) {
+    share(ns);
+    if (GOMP_single_start())
+        executed++;
+    GOMP_barrier();
+    GOMP_critical_start();
+    executed++;
+    GOMP_critical_end();
+    for (int i = 0; i < TASKS; i++)
+        GOMP_task(once, NULL, NULL, 0, 1, true, 0, NULL, 0, NULL);
+    GOMP_taskwait();
+    GOMP_parallel(once, NULL, 2, 0);
+    GOMP_task(once, NULL, NULL, 0, 1, true, 0, NULL, 0, NULL);
+}
+
 NOINLINE static void regions(void (*body)(void *), uint64_t ns) {
-    enum { REGIONS = 10 };
     sim_work(ns / 2);
     for (int i = 0; i < REGIONS; i++)
         GOMP_parallel(body, &(uint64_t){ns / 2 / REGIONS}, 1, 0);
@@ -101,6 +136,8 @@ static void iterate(const char *what, unsigned round, uint64_t ns) {
         regions(share, ns);
     else if (strcmp(what, "groups") == 0)
         regions(groups, ns);
+    else if (strcmp(what, "constructs") == 0)
+        regions(much, ns);
     else
         sim_work(ns);
     if (strcmp(what, "calls") == 0) {
@@ -133,6 +170,8 @@ int main(int argc, char **argv) {
         iterate(argv[1], i, ns);
     uint64_t end = sim_true_clock();
     MPI_Finalize();
+    if (strcmp(argv[1], "constructs") == 0 && executed != rounds * REGIONS * (5 + TASKS))
+        return 1;
     if (rank == 0)
         printf("took %llu %llu\n", (unsigned long long)(end - begin),
                (unsigned long long)(sim_true_clock() - started));

@@ -5,6 +5,7 @@
 #include "base/timer.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
+#include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 
 #include <stdlib.h>
@@ -211,15 +212,14 @@ void lc_budget_free(struct lc_thread *t) {
 
 /* --- what it costs */
 
-static void add_cost(struct lc_thread *t, const struct lc_entry *e, uint32_t fn, uint64_t ticks,
-                     bool rare) {
-    if (budget.share == 0 || e->ra == 0 || fn >= LC_FN_COUNT)
+static void add_cost(struct lc_thread *t, uint64_t ra, uint32_t fn, uint64_t ticks, bool rare) {
+    if (budget.share == 0 || ra == 0 || (fn >= LC_FN_COUNT && fn != LC_FN_TEAM))
         return;
     if (t->budget_sites == NULL)
         t->budget_sites = calloc(1, sizeof *t->budget_sites);
     if (t->budget_sites == NULL)
         return;
-    struct lc_budget_site *site = note_site(t->budget_sites, fn, e->ra);
+    struct lc_budget_site *site = note_site(t->budget_sites, fn, ra);
     if (site != NULL)
         site->cost_ticks += ticks;
     if (site != NULL && rare) {
@@ -264,12 +264,13 @@ static double share_left(const struct lc_thread *t, uint64_t now) {
 }
 
 static bool is_local(const struct lc_budget_site *s) {
-    return lc_fn_facts[s->fn].flags & LC_MPI_LOCAL;
+    return s->fn < LC_FN_COUNT && (lc_fn_facts[s->fn].flags & LC_MPI_LOCAL) != 0;
 }
 
 static bool can_step(const struct lc_budget_site *s) {
     return s->detail == LC_DETAIL_FULL && !s->failed &&
-           (is_local(s) || (s->n_rare >= NEW_PATHS && s->rare_ticks * 2 > s->cost_ticks));
+           (is_local(s) || s->fn == LC_FN_TEAM ||
+            (s->n_rare >= NEW_PATHS && s->rare_ticks * 2 > s->cost_ticks));
 }
 
 /* Does the thread know no other call path of the site than this one? */
@@ -294,8 +295,11 @@ static bool count_only(struct lc_thread *t, struct lc_budget_site *site, const s
     return true;
 }
 
+/* e: of the call; NULL: of a region */
 static void next_step(struct lc_thread *t, struct lc_budget_site *site, const struct lc_entry *e) {
-    if (is_local(site))
+    if (site->fn == LC_FN_TEAM)
+        site->detail = LC_DETAIL_PLAIN;
+    else if (is_local(site))
         site->failed = !count_only(t, site, e);
     else if (t->callpath == LC_CALLPATH_UNWIND)
         site->detail = LC_DETAIL_CALLER;
@@ -362,14 +366,13 @@ static void control(struct lc_thread *t, uint64_t now) {
         end_window(t, now);
 }
 
-static void step_if_due(struct lc_call *call) {
-    struct lc_thread *t = call->thread;
-    struct lc_budget_site *site = lc_budget_find_site(t->budget_sites, call->fn, call->entry->ra);
+static void step_if_due(struct lc_thread *t, uint32_t fn, uint64_t ra, const struct lc_entry *e) {
+    struct lc_budget_site *site = lc_budget_find_site(t->budget_sites, fn, ra);
     if (site == NULL || !site->due)
         return;
     site->due = false;
     if (can_step(site))
-        next_step(t, site, call->entry);
+        next_step(t, site, e);
 }
 
 /* What of this is more than rare work takes: the thread had no processor. */
@@ -403,11 +406,29 @@ LC_COLD void lc_budget_rare(struct lc_call *call, uint64_t ticks) {
     if (budget.share > 0 && budget.run_ticks == 0)
         measure_ticks();
     ticks = without_interruption(t, ticks);
-    add_cost(t, call->entry, call->fn, ticks, true);
+    add_cost(t, call->entry->ra, call->fn, ticks, true);
     if (is_controlled(call)) {
         control(t, call->begin);
-        step_if_due(call);
+        step_if_due(t, call->fn, call->entry->ra, call->entry);
     }
+}
+
+void lc_budget_team(struct lc_thread *t, const void *code, uint64_t ticks) {
+    if (budget.share == 0)
+        return;
+    add_cost(t, (uint64_t)(uintptr_t)code, LC_FN_TEAM, ticks, false);
+    if (t->budget_sites == NULL)
+        return;
+    control(t, t->last_ticks);
+    step_if_due(t, LC_FN_TEAM, (uint64_t)(uintptr_t)code, NULL);
+}
+
+bool lc_budget_is_plain(struct lc_thread *t, const void *code) {
+    const struct lc_budget_site *site =
+        t->budget_sites != NULL
+            ? lc_budget_find_site(t->budget_sites, LC_FN_TEAM, (uint64_t)(uintptr_t)code)
+            : NULL;
+    return site != NULL && site->detail == LC_DETAIL_PLAIN;
 }
 
 LC_COLD bool lc_budget_samples_rarer(struct lc_thread *t) {
@@ -472,10 +493,10 @@ LC_COLD void lc_sample_end_cold(struct lc_call *call) {
         cost = without_samples(t, cost);
     t->usual_ticks = t->usual_ticks == 0 ? cost : (t->usual_ticks * 15 + cost) / 16 + 1;
     t->group_ticks += cost;
-    add_cost(t, call->entry, call->fn, cost * t->sample_calls / (LC_SAMPLE_GROUP - 1), false);
+    add_cost(t, call->entry->ra, call->fn, cost * t->sample_calls / (LC_SAMPLE_GROUP - 1), false);
     bool controlled = is_controlled(call);
     if (controlled)
-        step_if_due(call);
+        step_if_due(t, call->fn, call->entry->ra, call->entry);
     if (t->until_sample > 1 - LC_SAMPLE_GROUP)
         return;
     end_group(t);

@@ -23,6 +23,7 @@
  *   site     a return address and a function of MPI; per thread
  *   counted  its calls are counted and not timed: their time belongs to the code around them. Only
  *            of functions that neither the clocks nor requests need to know of (LC_MPI_LOCAL)
+ *   plain    parallel regions of one thread: their time is measured, and nothing in them
  *   caller   of other functions, where unwinding new call paths is most of the cost: a path that is
  *            not known is no longer unwound, its entry has "..." and the function that calls MPI */
 #ifndef LC_MEASURE_CALLPATH_BUDGET_H
@@ -121,6 +122,12 @@ void lc_budget_apart(struct lc_thread *t, uint64_t ticks);
 void lc_budget_events(struct lc_thread *t, uint64_t ticks, uint32_t n);
 /* Begin of such an event, ticks, where it takes no stamp itself. */
 uint64_t lc_budget_event_begins(struct lc_thread *t);
+
+/* A parallel region of one thread ended, and so much of openmp_ticks came in it: on average what it
+ * costs. */
+void lc_budget_team(struct lc_thread *t, const void *code, uint64_t ticks);
+/* Is such a region to be measured as a whole only? */
+bool lc_budget_is_plain(struct lc_thread *t, const void *code);
 
 /* Are samples of the code between events to be taken less often than until now? Judged at most
  * once in some 50 ms. */

@@ -82,6 +82,7 @@ struct lc_region_name lc_region_get(uint32_t id);
 static inline uint32_t lc_region_fn(uint32_t region, bool end) {
     return LC_FN_COUNT + 2 + region * 2 + (end ? 1 : 0);
 }
-enum { LC_FN_CONTROL = LC_FN_COUNT }; /* latecomer_start, latecomer_stop */
+enum { LC_FN_CONTROL = LC_FN_COUNT };  /* latecomer_start, latecomer_stop */
+enum { LC_FN_TEAM = LC_FN_COUNT + 1 }; /* of the budget: a parallel region of one thread */
 
 #endif

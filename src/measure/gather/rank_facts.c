@@ -347,7 +347,8 @@ static void put_steps(const struct lc_rank_own *all, int n, struct lc_strbuf *fa
     for (uint32_t k = 0; k < n_steps; k++) {
         struct lc_fact_step fact = {
             .detail = steps[k].detail, .ranks = ranks[k], .sites = steps[k].sites};
-        snprintf(fact.function, sizeof fact.function, "%s", lc_fn_names[steps[k].fn]);
+        if (steps[k].fn < LC_FN_COUNT)
+            snprintf(fact.function, sizeof fact.function, "%s", lc_fn_names[steps[k].fn]);
         lc_facts_put(facts, LC_FACT_STEP, &fact, sizeof fact);
     }
 }

@@ -76,7 +76,11 @@ struct lc_gomp_fork {
     const struct lc_gomp_runtime *runtime;
     struct lc_gomp_thread *by; /* NULL: nothing is told */
     struct lc_gomp_share share;
-    _Atomic bool turns;         /* it has ordered loops, whose turns are a lock at `region` */
+    struct lc_thread *one; /* of a team of one, in no other region: its thread */
+    bool plain;            /* of one thread: nothing in it is told, and it ends with `opened` */
+    uint32_t opened;       /* by lc_omp_plain_begin */
+    uint64_t cost_ticks;   /* of constructs, at its begin */
+    _Atomic bool turns;    /* it has ordered loops, whose turns are a lock at `region` */
     struct lc_gomp_fork *outer; /* of `forks` */
 };
 

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "measure/callpath/budget.h"
 #include "measure/core/core.h"
 #include "measure/gomp/gomp.h"
 #include "measure/hot/locations.h"
@@ -135,6 +136,18 @@ void lc_gomp_fork_begin(struct lc_gomp_fork *fork, const struct lc_gomp_construc
     }
     const struct ompt_frame frame = {.enter_frame = {.ptr = made->frame}};
     unsigned threads = made->threads != 0 ? made->threads : (unsigned)fork->runtime->max_threads();
+    fork->one = threads == 1 && self->share->region == NULL ? lc_self : NULL;
+    if (fork->one != NULL && lc_budget_is_plain(fork->one, made->code)) {
+        fork->plain = true;
+        fork->share.outer = self->share;
+        fork->share.was_final = self->final;
+        self->share = &fork->share;
+        self->final = false;
+        fork->opened = lc_omp_plain_begin(made->frame, made->code);
+        return;
+    }
+    if (fork->one != NULL)
+        fork->cost_ticks = fork->one->counts.openmp_ticks;
     fork->share.region = &fork->region;
     lc_omp_parallel_begin(self->running, &frame, &fork->region, threads, 0, made->code);
 }
@@ -188,7 +201,7 @@ static void as_worker(struct lc_gomp_fork *fork) {
 
 void lc_gomp_run_share(void *argument) {
     struct lc_gomp_fork *fork = argument;
-    if (fork->by == NULL)
+    if (fork->by == NULL || fork->plain)
         fork->made.fn(fork->made.data);
     else if (fork->runtime->thread_num() == 0)
         as_master(fork);
@@ -202,6 +215,12 @@ void lc_gomp_fork_end(struct lc_gomp_fork *fork) {
         return;
     struct lc_gomp_share *share = &fork->share;
     const void *code = fork->made.code;
+    if (fork->plain) {
+        self->share = share->outer;
+        self->final = share->was_final;
+        lc_omp_plain_end(fork->opened, fork->made.frame, code);
+        return;
+    }
     lc_omp_sync_region(OMPT_SYNC_IMPLICIT, OMPT_END, &fork->region, NULL, code);
     lc_omp_implicit_task(OMPT_END, NULL, &share->data, share->team, 0, OMPT_TASK_IMPLICIT);
     self->share = share->outer;
@@ -210,6 +229,8 @@ void lc_gomp_fork_end(struct lc_gomp_fork *fork) {
     if (fork->turns) /* of another region that comes to lie here */
         lc_omp_lock_init(OMPT_MUTEX_ORDERED, 0, 0, (uint64_t)(uintptr_t)&fork->region, code);
     lc_omp_parallel_end(&fork->region, self->running, 0, code);
+    if (fork->one != NULL && fork->one->counts.openmp_ticks > fork->cost_ticks)
+        lc_budget_team(fork->one, code, fork->one->counts.openmp_ticks - fork->cost_ticks);
 }
 
 struct lc_gomp_fork *lc_gomp_fork_new(const struct lc_gomp_construct *made) {
@@ -227,6 +248,8 @@ void lc_gomp_fork_started(struct lc_gomp_fork *fork) {
     struct lc_gomp_thread *self = fork->by;
     fork->outer = self->forks;
     self->forks = fork;
+    if (fork->plain)
+        return;
     fork->share.outer = self->share;
     share_begins(self, &fork->share, fork, 0);
 }
@@ -237,7 +260,8 @@ struct lc_gomp_fork *lc_gomp_join_begin(void) {
     if (fork == NULL || self->share != &fork->share)
         return NULL;
     self->forks = fork->outer;
-    share_waits(self, fork);
+    if (!fork->plain)
+        share_waits(self, fork);
     return fork;
 }
 

@@ -73,22 +73,42 @@ static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
     return region;
 }
 
-/* An outermost region: the call path of the thread goes on with it. */
-static void open_path(struct lc_omp_thread *o, struct lc_omp_region *region,
-                      const struct ompt_frame *frame, bool league, const void *code) {
+/* An outermost region: the call path of the thread goes on with it. Gives 1 + its id as a region
+ * there, 0: it has none; node: of the call tree. */
+static uint32_t open_path(struct lc_omp_thread *o, void *frame, bool league, const void *code,
+                          uint32_t *node) {
     struct lc_omp_node *name =
         lc_omp_node_get(o, 0, league ? LC_OMP_AT_TEAMS_NAME : LC_OMP_AT_REGION_NAME, code);
-    region->frame = frame != NULL ? frame->enter_frame.ptr : NULL;
     if (name == NULL || name->node == LC_NONE)
-        return;
-    void *at = frame_holds(region->frame, code) ? region->frame : __builtin_frame_address(0);
-    region->node = lc_region_enter(name->node, at, (void *)(uintptr_t)code);
-    region->opened = region->node != 0 ? name->node + 1 : 0;
+        return 0;
+    void *at = frame_holds(frame, code) ? frame : __builtin_frame_address(0);
+    *node = lc_region_enter(name->node, at, (void *)(uintptr_t)code);
+    return *node != 0 ? name->node + 1 : 0;
 }
 
-static void close_path(const struct lc_omp_region *region, const void *code, uint64_t now) {
-    void *at = frame_holds(region->frame, code) ? region->frame : __builtin_frame_address(0);
-    lc_region_leave(region->opened - 1, at, (void *)(uintptr_t)code, now);
+/* now: ticks, or 0: not known. */
+static void close_path(uint32_t opened, void *frame, const void *code, uint64_t now) {
+    void *at = frame_holds(frame, code) ? frame : __builtin_frame_address(0);
+    lc_region_leave(opened - 1, at, (void *)(uintptr_t)code, now);
+}
+
+uint32_t lc_omp_plain_begin(void *frame, const void *code) {
+    struct lc_omp_thread *o = lc_omp_self();
+    uint32_t node = 0;
+    if (o == NULL || o->at != NULL)
+        return 0;
+    uint32_t opened = open_path(o, frame, false, code, &node);
+    if (opened != 0)
+        lc_omp_done(o, o->t->last_ticks);
+    return opened;
+}
+
+void lc_omp_plain_end(uint32_t opened, void *frame, const void *code) {
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL || opened == 0)
+        return;
+    close_path(opened, frame, code, 0);
+    lc_omp_done(o, o->t->last_ticks);
 }
 
 /* Clocks that lag far behind are brought on by the thread that calls MPI, where no other one can be
@@ -111,8 +131,9 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     region->depth = o->n_outer;
     /* mostly as many: then the threads only read it */
     atomic_store_explicit(&region->team, wanted, memory_order_relaxed);
+    region->frame = frame != NULL ? frame->enter_frame.ptr : NULL;
     if (o->at == NULL)
-        open_path(o, region, frame, league, code);
+        region->opened = open_path(o, region->frame, league, code, &region->node);
     /* the path's event has just read the clock, or (opened 0) there was none */
     uint64_t now = region->opened ? o->t->last_ticks : lc_ticks();
     if (o->at != NULL) {
@@ -179,7 +200,7 @@ void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags
     if (o->task != NULL)
         lc_omp_task_kept(o->task);
     if (region->opened)
-        close_path(region, code, now);
+        close_path(region->opened, region->frame, code, now);
     lc_omp_unkeep(&o->pools, region);
     lc_omp_done(o, now);
 }

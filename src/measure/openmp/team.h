@@ -67,4 +67,12 @@ void lc_omp_mutex_released(int kind, uint64_t wait, const void *code);
 /* Callback: the owner takes or releases a nested lock once more. */
 void lc_omp_nest_lock(int endpoint, uint64_t wait, const void *code);
 
+/* ---- regions of one thread of which only their time is measured */
+
+/* It begins, outside of all others; frame: of the runtime's function. To be handed to
+ * lc_omp_plain_end; 0: nothing is told. */
+uint32_t lc_omp_plain_begin(void *frame, const void *code);
+/* It is over. */
+void lc_omp_plain_end(uint32_t opened, void *frame, const void *code);
+
 #endif
