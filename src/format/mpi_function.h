@@ -142,10 +142,12 @@ enum { /* lc_mpi_function.flags */
        LC_MPI_LOCAL = 1,
        /* blocking collective: all members give and get as many bytes, and all wait for all */
        LC_MPI_UNIFORM = 2,
-       LC_MPI_POLLED = 4,        /* how often it is called depends on chance */
-       LC_MPI_KEEPS_CAUSE = 8,   /* does not end the code that makes a rank late */
-       LC_MPI_NO_PROGRESS = 16,  /* MPI is to be asked nothing at its end */
-       LC_MPI_OTHER_MEMBERS = 32 /* of a new communicator than those of the one that is given */
+       LC_MPI_POLLED = 4,         /* how often it is called depends on chance */
+       LC_MPI_KEEPS_CAUSE = 8,    /* does not end the code that makes a rank late */
+       LC_MPI_NO_PROGRESS = 16,   /* MPI is to be asked nothing at its end */
+       LC_MPI_OTHER_MEMBERS = 32, /* of a new communicator than those of the one that is given */
+       /* a poll that changes nothing: neither requests nor clocks need to know of each */
+       LC_MPI_ONLY_ASKS = 64
 };
 
 struct lc_mpi_function {

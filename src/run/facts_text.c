@@ -237,8 +237,18 @@ static void put_paths(struct lc_strbuf *out, const struct lc_fact_process *p,
 
 /* --- the budget */
 
+static const struct {
+    const char *how, *text;
+} details[] = {
+    [LC_DETAIL_CALLER] = {"caller", "new call paths were not unwound, ... and the calling function "
+                                    "stand for them"},
+    [LC_DETAIL_COUNTED] = {"counted",
+                           "calls were counted, not timed; their time is the calling function's"},
+    [LC_DETAIL_SOME] = {"some", "one of 8 to 64 calls was timed; the others are taken to have "
+                                "lasted as long"},
+};
+
 static void put_step(struct lc_strbuf *out, const struct lc_fact_step *step) {
-    bool counted = step->detail == LC_DETAIL_COUNTED;
     if (step->detail == LC_DETAIL_PLAIN) {
         lc_strbuf_printf(out,
                          "{\"how\": \"plain regions\", \"call_sites\": %llu, \"ranks\": %u, "
@@ -248,22 +258,21 @@ static void put_step(struct lc_strbuf *out, const struct lc_fact_step *step) {
                          (unsigned long long)step->sites, lc_plural((double)step->sites));
         return;
     }
+    bool known = step->detail < sizeof details / sizeof *details && details[step->detail].how;
+    uint32_t detail = known ? step->detail : LC_DETAIL_CALLER;
     lc_strbuf_puts(out, "{\"function\": ");
     lc_json_put(out, step->function);
     lc_strbuf_printf(out,
                      ", \"how\": \"%s\", \"call_sites\": %llu, \"ranks\": %u, \"text\": "
                      "\"%llu call site%s of ",
-                     counted ? "counted" : "caller", (unsigned long long)step->sites, step->ranks,
+                     details[detail].how, (unsigned long long)step->sites, step->ranks,
                      (unsigned long long)step->sites, lc_plural((double)step->sites));
     struct lc_strbuf name = {0}; /* inside of the text: without its quotation marks */
     lc_json_put(&name, step->function);
     if (name.length > 2)
         lc_strbuf_add(out, name.text + 1, name.length - 2);
     lc_strbuf_free(&name);
-    lc_strbuf_puts(
-        out, counted ? ": calls were counted, not timed; their time is the calling function's\"}"
-                     : ": new call paths were not unwound, ... and the calling function stand "
-                       "for them\"}");
+    lc_strbuf_printf(out, ": %s\"}", details[detail].text);
 }
 
 static void put_samples_rarer(struct lc_strbuf *out, const struct lc_facts *f, const char *before) {

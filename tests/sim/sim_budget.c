@@ -6,6 +6,7 @@
  *   sim-budget paths ROUNDS NS     a round works for NS and makes a call on a path of its own
  *   sim-budget start ROUNDS NS     64 such paths first, then rounds of work and one call
  *   sim-budget messages ROUNDS NS  a round works for NS and sends two messages to itself
+ *   sim-budget polls ROUNDS NS     a round works for NS and looks 40 times for a message
  *   sim-budget regions ROUNDS NS   a round works for NS, half of it in ten parallel regions of one
  *                                  thread (of simulated libgomp), then comes a barrier
  *   sim-budget groups ROUNDS NS    the same, and in each region four nested taskgroups
@@ -85,6 +86,15 @@ NOINLINE static void descend(unsigned path, int depth) {
     sink = 3;
 }
 
+NOINLINE static void look(void) {
+    enum { LOOKS = 40 };
+    int flag;
+    for (int i = 0; i < LOOKS; i++) {
+        MPI_Iprobe(0, 1, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+        sink = flag;
+    }
+}
+
 static void share(void *ns) {
     sim_work(*(uint64_t *)ns);
 }
@@ -145,6 +155,8 @@ static void iterate(const char *what, unsigned round, uint64_t ns) {
         second();
         third();
         first();
+    } else if (strcmp(what, "polls") == 0) {
+        look();
     } else if (strcmp(what, "paths") == 0) {
         descend(round, DEPTH);
     } else if (strcmp(what, "messages") == 0) {

@@ -94,6 +94,16 @@ class Case:
                   if re.fullmatch(r"main/regions/!\$omp parallel @[^/]*", path)}
         self.check("regions are not all there", sum(visits.values()) == regions, visits)
 
+    def polls(self, calls, call_ns):
+        """Each poll counts in its path; those that are not timed take as long as those that are, which take a stamp more."""
+        path, = (path for path in self.result["metrics"]["visits"]["callpaths"] if path.endswith("/look/MPI_Iprobe"))
+        visits, time_s = (sum(filter(None, self.result["metrics"][name]["callpaths"][path])) for name in ("visits", "time"))
+        longest_s, = self.result["metrics"]["max_time"]["callpaths"][path]
+        right_s = calls * call_ns * 1e-9 + (calls - self.overhead["calls_counted_only"]) * 1e-6
+        self.check("polls are not all there", visits == calls, visits)
+        self.check("the time of polls is not theirs", abs(time_s / right_s - 1) <= 0.02, time_s, right_s)
+        self.check("no poll took so long", longest_s <= (2 * call_ns + 2000) * 1e-9, longest_s)
+
     def took_steps(self, *steps):
         self.check("steps", self.reduced == set(steps), self.reduced)
 
@@ -116,6 +126,12 @@ def main():
         paths = Case(root, "paths", 5000, 500000, "1000:20000", "--sample=off")
         paths.holds()
         paths.tells()
+        for rounds in (1000, 4000):
+            polls = Case(root, "polls", rounds, 1000000, "1000:0", "--sample=off", simulation=("--call", "3000"))
+            polls.holds(start_and_end=False)
+            polls.tells(start_and_end=False)
+            polls.polls(40 * rounds, 1500)  # drawn, at most twice as long
+            polls.took_steps(("MPI_Iprobe", "some"))
         start = Case(root, "start", 3000, 1000000, "1000:60000", "--sample=off")
         start.holds()
         start.took_steps()

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { WINDOW_MS = 10, WINDOWS_OF_SAMPLES = 5, USUAL_TIMES = 4, RARE_MOST_MS = 1 };
-enum { EVENT_TIMES = 16 }; /* as USUAL_TIMES: events of OpenMP differ more than calls */
+enum { EVENT_TIMES = 16 }; /* as USUAL_TIMES: events of OpenMP and polls differ more than calls */
 enum { NEW_PATHS = 3 };    /* of a site that may have more of them */
 static const double RESERVE =
     0.4; /* of the first second's budget: for what comes before it helps */
@@ -197,7 +197,57 @@ uint64_t lc_budget_counted(const struct lc_thread *t) {
     return n;
 }
 
+LC_COLD void lc_budget_poll_over(struct lc_thread *t) {
+    struct lc_budget_site *site = t->poll_site;
+    uint64_t ticks = t->last_ticks - t->poll_begin, usual = site->poll_ticks / LC_POLL_PARTS;
+    uint32_t others = t->poll_others;
+    t->poll_site = NULL;
+    if (t->last_ticks < t->poll_begin || (uint32_t)t->last->fn_ctx != site->fn) {
+        site->skipped += others; /* it was not booked */
+        return;
+    }
+    struct lc_state_row *row = lc_row(t, t->last->path, 0);
+    row->count += others;
+    row->synced += others;
+    if (row == site->row) /* not of the moved begin */
+        row->max = ticks > t->poll_most ? ticks : t->poll_most;
+    ticks -= ticks > budget.stamp_ticks ? budget.stamp_ticks : ticks; /* others take none */
+    if (usual != 0 && ticks > EVENT_TIMES * (usual + 1)) /* the thread was interrupted */
+        ticks = EVENT_TIMES * (usual + 1);
+    site->poll_ticks =
+        site->poll_ticks == 0 ? LC_POLL_PARTS * ticks : site->poll_ticks - usual + ticks;
+}
+
+LC_COLD uint64_t lc_budget_poll(struct lc_thread *t, struct lc_budget_site *site) {
+    uint64_t now = lc_ticks(), since = now - t->last_ticks;
+    uint64_t ahead = site->skipped * site->poll_ticks / LC_POLL_PARTS + site->owed_ticks;
+    uint64_t most = EVENT_TIMES * site->every * site->poll_ticks / LC_POLL_PARTS;
+    t->poll_site = site;
+    t->poll_begin = now;
+    t->poll_others = site->skipped;
+    t->poll_most = site->row->max;
+    site->skipped = 0;
+    site->left = (uint32_t)(lc_hash_key(now) >> 40) % (2 * site->every - 1);
+    uint64_t booked = ahead < since ? ahead : since;
+    site->owed_ticks = ahead - booked < most ? ahead - booked : most;
+    return now - booked;
+}
+
+LC_COLD void lc_budget_settle(struct lc_thread *t) {
+    if (t->poll_site != NULL)
+        lc_budget_poll_over(t);
+    for (uint32_t i = 0; t->counted_sites != NULL && i < LC_BUDGET_SITES; i++) {
+        struct lc_budget_site *site = &t->counted_sites->sites[i];
+        if (site->skipped > 0) {
+            site->row->count += site->skipped;
+            site->row->synced += site->skipped;
+            site->skipped = 0;
+        }
+    }
+}
+
 void lc_budget_forget(struct lc_thread *t) {
+    lc_budget_settle(t);
     t->counts.counted += lc_budget_counted(t);
     if (t->budget_sites != NULL)
         memset(t->budget_sites, 0, sizeof *t->budget_sites);
@@ -267,8 +317,16 @@ static bool is_local(const struct lc_budget_site *s) {
     return s->fn < LC_FN_COUNT && (lc_fn_facts[s->fn].flags & LC_MPI_LOCAL) != 0;
 }
 
+static bool only_asks(const struct lc_budget_site *s) {
+    return s->fn < LC_FN_COUNT && (lc_fn_facts[s->fn].flags & LC_MPI_ONLY_ASKS) != 0;
+}
+
 static bool can_step(const struct lc_budget_site *s) {
-    return s->detail == LC_DETAIL_FULL && !s->failed &&
+    if (s->failed)
+        return false;
+    if (only_asks(s))
+        return s->every < LC_POLL_EVERY_MOST;
+    return s->detail == LC_DETAIL_FULL &&
            (is_local(s) || s->fn == LC_FN_TEAM ||
             (s->n_rare >= NEW_PATHS && s->rare_ticks * 2 > s->cost_ticks));
 }
@@ -295,10 +353,21 @@ static bool count_only(struct lc_thread *t, struct lc_budget_site *site, const s
     return true;
 }
 
+/* From now on fewer of the polls are timed. */
+static bool time_some(struct lc_thread *t, struct lc_budget_site *site, const struct lc_entry *e) {
+    if (site->every == 0 && !count_only(t, site, e))
+        return false;
+    site->detail = LC_DETAIL_SOME;
+    site->every = site->every == 0 ? LC_POLL_EVERY : LC_POLL_EVERY * site->every;
+    return true;
+}
+
 /* e: of the call; NULL: of a region */
 static void next_step(struct lc_thread *t, struct lc_budget_site *site, const struct lc_entry *e) {
     if (site->fn == LC_FN_TEAM)
         site->detail = LC_DETAIL_PLAIN;
+    else if (only_asks(site))
+        site->failed = !time_some(t, site, e);
     else if (is_local(site))
         site->failed = !count_only(t, site, e);
     else if (t->callpath == LC_CALLPATH_UNWIND)
@@ -476,10 +545,10 @@ static uint64_t without_samples(struct lc_thread *t, uint64_t cost) {
 
 LC_COLD void lc_sample_end_cold(struct lc_call *call) {
     struct lc_thread *t = call->thread;
-    uint64_t now = lc_ticks();
-    if (t->sample_ticks < call->begin || t->sample_ticks > call->end)
+    uint64_t now = lc_ticks(), begin = t->poll_site != NULL ? t->poll_begin : call->begin;
+    if (t->sample_ticks < begin || t->sample_ticks > call->end)
         return; /* of a call that has no sample */
-    uint64_t cost = t->sample_ticks - call->begin + (now - call->end);
+    uint64_t cost = t->sample_ticks - begin + (now - call->end);
     cost -= cost > budget.sample_ticks ? budget.sample_ticks : 0;
     cost += budget.outside_ticks;
     if (t->until_sample == 0) { /* the first one of a group is slowed down by code that is rare */

@@ -24,6 +24,10 @@
  *   counted  its calls are counted and not timed: their time belongs to the code around them. Only
  *            of functions that neither the clocks nor requests need to know of (LC_MPI_LOCAL)
  *   plain    parallel regions of one thread: their time is measured, and nothing in them
+ *   some     of polls that change nothing (LC_MPI_ONLY_ASKS) one of `every` on average is timed, at
+ *            distances that vary, and stands for those since the one before it, each of which is
+ *            taken to last as long as timed ones do on average: its begin is moved ahead by that
+ *            much, at most to the end of the event before
  *   caller   of other functions, where unwinding new call paths is most of the cost: a path that is
  *            not known is no longer unwound, its entry has "..." and the function that calls MPI */
 #ifndef LC_MEASURE_CALLPATH_BUDGET_H
@@ -41,6 +45,7 @@
 
 enum { LC_SAMPLE_FIRST = 16, LC_SAMPLE_EVERY = 1024, LC_SAMPLE_GROUP = 8, LC_BUDGET_RUN_S = 1 };
 enum { LC_EVENT_EVERY = 8 };
+enum { LC_POLL_EVERY = 8, LC_POLL_EVERY_MOST = 64, LC_POLL_PARTS = 16 };
 
 /* A step that was taken; of all threads. */
 struct lc_budget_step {
@@ -58,10 +63,15 @@ struct lc_budget_site {
     uint8_t detail;           /* enum lc_detail */
     bool failed, due;         /* a step in vain; one at its next call that is looked at */
     struct lc_state_row *row; /* where calls are counted; NULL: they are measured */
-    uint64_t n_counted;       /* calls */
-    uint64_t cost_ticks;      /* of late */
-    uint64_t rare_ticks;      /* of which unwinding */
-    uint32_t n_rare;          /* call paths that were new */
+    uint64_t n_counted;       /* calls that were not timed */
+    uint32_t every;           /* some: one of so many is timed; 0: none is */
+    uint32_t left;            /* some: calls until the next one that is timed */
+    uint32_t skipped;         /* some: calls since the last one */
+    uint64_t owed_ticks;      /* some: that polls took, and that were no time between events */
+    uint64_t poll_ticks; /* some: LC_POLL_PARTS times what one takes, a mean of the last ones */
+    uint64_t cost_ticks; /* of late */
+    uint64_t rare_ticks; /* of which unwinding */
+    uint32_t n_rare;     /* call paths that were new */
 };
 
 struct lc_budget_sites {
@@ -79,14 +89,33 @@ static inline struct lc_budget_site *lc_budget_find_site(struct lc_budget_sites 
     return NULL;
 }
 
-/* Is the call of a site that is counted only? Then it is counted. */
-static inline bool lc_budget_counts(struct lc_thread *t, uint32_t fn, uint64_t ra) {
+/* A poll that stands for others is over: counts these where it was, notes what it took. */
+void lc_budget_poll_over(struct lc_thread *t);
+/* The poll that begins is timed. Returns its begin, which is moved ahead. */
+uint64_t lc_budget_poll(struct lc_thread *t, struct lc_budget_site *site);
+/* Polls that no timed one stands for so far are counted at their caller. */
+void lc_budget_settle(struct lc_thread *t);
+
+/* Is the call of a site that is counted only, or one of the polls that are not timed? Then it is
+ * counted. *at: its begin, if it is a poll that stands for others; else left alone. */
+static inline bool lc_budget_counts(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t *at) {
     if (lc_likely(t->counted_sites == NULL))
         return false;
+    if (t->poll_site != NULL)
+        lc_budget_poll_over(t);
     struct lc_budget_site *site = lc_budget_find_site(t->counted_sites, fn, ra);
     if (site == NULL || site->row == NULL)
         return false;
+    if (site->every != 0 && site->left == 0) {
+        *at = lc_budget_poll(t, site);
+        return false;
+    }
     site->n_counted++;
+    if (site->every != 0) {
+        site->left--;
+        site->skipped++;
+        return true;
+    }
     site->row->count++;
     site->row->synced++; /* as other calls without bytes */
     return true;

@@ -20,6 +20,7 @@ struct lc_python;
 struct lc_request;
 struct lc_sampler;
 struct lc_budget_sites;
+struct lc_budget_site;
 struct lc_state_chunk;
 struct lc_state_row;
 struct lc_state_thread;
@@ -114,6 +115,10 @@ struct lc_thread {
     bool steps_due;             /* of call sites; until one window is over */
     uint32_t samples_rarer;     /* by the budget: so many times; 0 as 1 */
     struct lc_budget_sites *budget_sites; /* NULL: none is known */
+    struct lc_budget_site *poll_site; /* of a poll that stands for others; NULL: there is none */
+    uint64_t poll_begin;              /* that of the poll itself */
+    uint32_t poll_others;             /* that it stands for */
+    uint64_t poll_most;               /* what the longest call of its row took before */
     struct lc_path_counts counts;
     bool ended;
 };

@@ -159,7 +159,7 @@ static inline bool lc_enter_event_at(struct lc_call *call, uint32_t fn, void *fr
     if (lc_unlikely((mode & (LC_MODE_LIVE | LC_MODE_ON | LC_MODE_FLUSH | LC_MODE_CHECK)) !=
                     (LC_MODE_LIVE | LC_MODE_ON)))
         return lc_enter_cold(call, (uint64_t)ra, (uint64_t)frame);
-    if (lc_unlikely(lc_budget_counts(t, fn, (uint64_t)ra)))
+    if (lc_unlikely(lc_budget_counts(t, fn, (uint64_t)ra, &at)))
         return false;
     call->thread = t;
     call->mode = mode;
