@@ -19,7 +19,7 @@ struct event {
 _Static_assert(sizeof(struct event) <= LC_EVENT_DATA, "it has to fit");
 
 /* Of whoever runs events: all that it gives back goes to the owners' lists. */
-static struct lc_omp_pools nobody;
+static struct lc_omp_pools nobody = {.of_many = true};
 
 static void happen(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     (void)call;

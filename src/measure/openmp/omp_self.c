@@ -20,15 +20,6 @@ static void put(struct lc_omp_pools *pools, struct lc_omp_item *item) {
     pools->free[item->kind] = item;
 }
 
-/* What other threads have given back. Acquire: partner is lc_omp_give. */
-static void collect(struct lc_omp_pools *pools) {
-    struct lc_omp_item *item = atomic_exchange_explicit(&pools->back, NULL, memory_order_acquire);
-    for (struct lc_omp_item *next; item != NULL; item = next) {
-        next = item->next;
-        put(pools, item);
-    }
-}
-
 static struct lc_omp_item *cut(struct lc_omp_pools *pools, size_t size) {
     size_t bytes = (size + LC_OMP_LINE - 1) & ~(size_t)(LC_OMP_LINE - 1);
     if (pools->chunk == NULL || (size_t)(pools->chunk_end - pools->chunk) < bytes) {
@@ -45,12 +36,11 @@ static struct lc_omp_item *cut(struct lc_omp_pools *pools, size_t size) {
 void *lc_omp_take_part(struct lc_omp_pools *pools, enum lc_omp_kind kind, size_t size,
                        size_t clear) {
     struct lc_omp_item *item = pools->free[kind];
-    if (item == NULL && atomic_load_explicit(&pools->back, memory_order_relaxed) != NULL) {
-        collect(pools);
-        item = pools->free[kind];
-    }
+    if (item == NULL && atomic_load_explicit(&pools->back[kind], memory_order_relaxed) != NULL)
+        /* what other threads have given back; acquire: partner is give_back */
+        item = atomic_exchange_explicit(&pools->back[kind], NULL, memory_order_acquire);
     if (item != NULL)
-        pools->free[kind] = item->next;
+        __builtin_prefetch(pools->free[kind] = item->next, 1); /* it may be on another core */
     else if ((item = cut(pools, size)) == NULL)
         return NULL;
     memset(item, 0, clear);
@@ -60,16 +50,40 @@ void *lc_omp_take_part(struct lc_omp_pools *pools, enum lc_omp_kind kind, size_t
     return item;
 }
 
+/* From first to last, all of one kind and owner. Release: partner is lc_omp_take_part. */
+static void give_back(struct lc_omp_item *first, struct lc_omp_item *last) {
+    _Atomic(struct lc_omp_item *) *back = &first->owner->back[first->kind];
+    last->next = atomic_load_explicit(back, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(back, &last->next, first, memory_order_release,
+                                                  memory_order_relaxed))
+        ;
+}
+
+/* Those of another owner that have been given to these pools go there. */
+static void give_away(struct lc_omp_away *away) {
+    if (away->first != NULL)
+        give_back(away->first, away->last);
+    *away = (struct lc_omp_away){.n = 0};
+}
+
 void lc_omp_give(struct lc_omp_pools *mine, struct lc_omp_item *item) {
-    struct lc_omp_pools *owner = item->owner;
-    if (owner == mine) {
+    if (item->owner == mine) {
         put(mine, item);
         return;
     }
-    item->next = atomic_load_explicit(&owner->back, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&owner->back, &item->next, item,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
+    if (lc_unlikely(mine->of_many)) {
+        give_back(item, item);
+        return;
+    }
+    struct lc_omp_away *away = &mine->away[item->kind];
+    if (away->first != NULL && away->first->owner != item->owner)
+        give_away(away);
+    if (away->first == NULL)
+        away->last = item;
+    item->next = away->first;
+    away->first = item;
+    if (++away->n == LC_OMP_AWAY)
+        give_away(away);
 }
 
 static _Atomic(lc_omp_end_fn) at_end[LC_OMP_KINDS];
@@ -162,6 +176,8 @@ void lc_omp_thread_gone(struct lc_thread *t) {
     o->from = NULL;
     o->created = 0;
     lc_omp_parent_unkeep(o);
+    for (size_t i = 0; i < LC_OMP_KINDS; i++)
+        give_away(&o->pools.away[i]);
     for (size_t i = 0; i < LC_OMP_TEAM_LEVELS; i++)
         o->team_numbers[i] = 0;
     lc_omp_blame_flush(o);

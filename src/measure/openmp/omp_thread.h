@@ -32,7 +32,7 @@
 
 /* Records of regions, tasks, taskgroups and dependences: of one size per kind, from a pool of the
  * thread that makes them. A record that dies on another thread goes back to its pool through a list
- * that only its owner empties; so memory stays what was needed at once. */
+ * that only its owner empties, some at a time; so memory stays what was needed at once. */
 
 enum lc_omp_kind {
     LC_OMP_REGION,
@@ -45,7 +45,7 @@ enum lc_omp_kind {
 };
 
 /* What several threads write has cache lines of its own. */
-enum { LC_OMP_LINE = 64 };
+enum { LC_OMP_LINE = 64, LC_OMP_AWAY = 16 };
 
 struct lc_omp_pools;
 
@@ -56,11 +56,19 @@ struct lc_omp_item { /* first in every record */
     uint32_t kind; /* enum lc_omp_kind */
 };
 
+/* Records of another owner: to go back when they are LC_OMP_AWAY, or one of a third comes. */
+struct lc_omp_away {
+    struct lc_omp_item *first, *last;
+    uint32_t n;
+};
+
 struct lc_omp_pools {
     struct lc_omp_item *free[LC_OMP_KINDS];
+    struct lc_omp_away away[LC_OMP_KINDS];
     char *chunk, *chunk_end;
-    char apart[LC_OMP_LINE];            /* the owner's are not in a line that others write */
-    _Atomic(struct lc_omp_item *) back; /* of all kinds; from other threads */
+    bool of_many;            /* threads give back by these pools: one at a time */
+    char apart[LC_OMP_LINE]; /* the owner's are not in a line that others write */
+    _Atomic(struct lc_omp_item *) back[LC_OMP_KINDS]; /* from other threads */
     char apart_too[LC_OMP_LINE];
 };
 
