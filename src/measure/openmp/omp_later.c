@@ -61,8 +61,10 @@ static void forget(struct lc_omp_pools *mine, struct lc_omp_item *item) {
     struct lc_omp_region *region = (struct lc_omp_region *)item;
     if (item->kind == LC_OMP_REGION) {
         lc_omp_unkeep(mine, region->fork.later);
-        for (size_t i = 0; i < 2; i++)
+        for (size_t i = 0; i < 2; i++) {
             lc_omp_unkeep(mine, region->barriers[i].joint.point.later);
+            region->barriers[i].joint.point.later = NULL;
+        }
     } else if (item->kind == LC_OMP_GROUP) {
         lc_omp_unkeep(mine, ((struct lc_omp_group *)item)->joint.point.later);
     } else if (item->kind == LC_OMP_SET) {

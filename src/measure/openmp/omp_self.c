@@ -30,6 +30,7 @@ static struct lc_omp_item *cut(struct lc_omp_pools *pools, size_t size) {
     }
     struct lc_omp_item *item = (struct lc_omp_item *)pools->chunk;
     pools->chunk += bytes;
+    memset(item, 0, bytes);
     return item;
 }
 
@@ -92,9 +93,9 @@ void lc_omp_at_end(enum lc_omp_kind kind, lc_omp_end_fn does) {
     atomic_store_explicit(&at_end[kind], does, memory_order_relaxed);
 }
 
-void lc_omp_unkeep(struct lc_omp_pools *mine, void *record) {
+void lc_omp_unkeep_some(struct lc_omp_pools *mine, void *record, uint32_t n) {
     struct lc_omp_item *item = record;
-    if (item == NULL || !lc_omp_references_end(item, 1))
+    if (item == NULL || !lc_omp_references_end(item, n))
         return;
     lc_omp_end_fn does = atomic_load_explicit(&at_end[item->kind], memory_order_relaxed);
     if (does != NULL)

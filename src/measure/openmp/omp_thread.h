@@ -72,8 +72,8 @@ struct lc_omp_pools {
     char apart_too[LC_OMP_LINE];
 };
 
-/* With one reference, its first `clear` bytes else 0, what follows as it was. size: bytes of a
- * record of this kind, always the same. NULL: no memory. */
+/* With one reference, its first `clear` bytes else 0, what follows as it was, at first 0. size:
+ * bytes of a record of this kind, always the same. NULL: no memory. */
 void *lc_omp_take_part(struct lc_omp_pools *pools, enum lc_omp_kind kind, size_t size,
                        size_t clear);
 /* All of it else 0. */
@@ -88,9 +88,13 @@ typedef void (*lc_omp_end_fn)(struct lc_omp_pools *mine, struct lc_omp_item *ite
  * Nothing set: no more than that. */
 void lc_omp_at_end(enum lc_omp_kind kind, lc_omp_end_fn does);
 
-/* One reference to a record (the item is first in it) less: with the last one it goes back. `mine`
- * as above; NULL: nothing. */
-void lc_omp_unkeep(struct lc_omp_pools *mine, void *record);
+/* n references to a record (the item is first in it) less, all the caller's: with the last one it
+ * goes back. `mine` as above; NULL: nothing. */
+void lc_omp_unkeep_some(struct lc_omp_pools *mine, void *record, uint32_t n);
+/* One reference less. */
+static inline void lc_omp_unkeep(struct lc_omp_pools *mine, void *record) {
+    lc_omp_unkeep_some(mine, record, 1);
+}
 
 /* One reference more: for each one lc_omp_unkeep. */
 static inline void lc_omp_keep(struct lc_omp_item *item) {
@@ -151,13 +155,14 @@ struct lc_omp_set {
     struct lc_omp_joint joint;
 };
 
-/* Barriers of a region are numbered from 0; whoever enters the next one but one has seen everybody
- * leave this one, so two joints in turns are enough. */
+/* Barriers of a region have numbers in a row, that none has had in the same record before, so that
+ * what stands there from another region is known as that. Whoever enters the next one but one has
+ * seen everybody leave this one, so two joints in turns are enough. */
 struct lc_omp_barrier {
-    _Alignas(LC_OMP_LINE) uint32_t number;
-    uint32_t arrived;          /* threads */
-    struct lc_omp_late last;   /* of these */
-    struct lc_omp_joint joint; /* the others under its lock; of threads and tasks */
+    _Alignas(LC_OMP_LINE) uint32_t number; /* plus 1 */
+    uint32_t arrived;                      /* threads */
+    struct lc_omp_late last;               /* of these */
+    struct lc_omp_joint joint;             /* the others under its lock; of threads and tasks */
 };
 _Static_assert(offsetof(struct lc_omp_barrier, joint.point.phase_process) == 2 * LC_OMP_LINE,
                "what is always used is in two lines");
@@ -172,11 +177,14 @@ struct lc_omp_region {
     struct lc_omp_region *outer; /* that the same thread has forked before, and not left yet */
     void *frame;                 /* of the runtime's function that was called */
     uint64_t left;               /* by the thread that forked it */
+    uint32_t holders;            /* shares that hold a reference; 0: not known */
+    uint32_t next_barrier;       /* number of the first one of the record's next region */
     struct lc_omp_barrier barriers[2];
     /* what each thread reads when its share begins: two lines */
     _Alignas(LC_OMP_LINE) uint32_t node; /* of the call tree */
     uint32_t team_number;                /* in the trace: 1 + number; 0: not there */
     _Atomic uint32_t team;               /* threads; 0: no region, the serial part of one */
+    uint32_t first_barrier;              /* its number */
     uint64_t in_regions;                 /* time of the thread that forked it in regions, then */
     struct lc_omp_point fork;
 };
@@ -213,6 +221,7 @@ struct lc_omp_task {
     uint32_t node;                    /* where it runs, of the call tree */
     uint32_t depth, base;             /* of nodes; and where it began */
     bool explicit_one, undeferred, untied, in_runtime, begun;
+    bool holds_region;         /* implicit: with a reference, from its first barrier on */
     bool early;                /* its thread has not come to `barrier`, and ends it before */
     bool counted;              /* among those of its construct that run (task_spans.c) */
     struct lc_omp_node *place; /* the thread's when it was left */

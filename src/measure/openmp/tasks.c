@@ -24,7 +24,7 @@ static struct lc_omp_task *free_task(struct lc_omp_pools *mine, struct lc_omp_ta
     if (task->explicit_one) { /* its region lives as long as those that created it */
         lc_omp_unkeep(mine, task->created.later);
         lc_omp_unkeep(mine, task->group);
-    } else {
+    } else if (task->holds_region) {
         lc_omp_unkeep(mine, task->region);
     }
     lc_omp_give(mine, &task->item);

@@ -50,27 +50,39 @@ static bool frame_holds(const void *frame, const void *code) {
            *(const uint64_t *)(at + 8) == (uint64_t)code;
 }
 
-/* Nobody has come. */
-static void begin_barrier(struct lc_omp_barrier *b) {
-    b->number = b->arrived = 0;
-    b->last = (struct lc_omp_late){0};
-    lc_omp_joint_begin(&b->joint);
-}
+enum { BARRIERS = 1 << 20 }; /* of a region of which no thread's share ended */
 
 /* NULL: no memory. */
 static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
     struct lc_omp_region *region =
         lc_omp_take_part(&o->pools, LC_OMP_REGION, sizeof(struct lc_omp_region),
-                         offsetof(struct lc_omp_region, barriers));
-    for (size_t i = 0; region != NULL && i < 2; i++)
-        begin_barrier(&region->barriers[i]);
+                         offsetof(struct lc_omp_region, next_barrier));
     if (region == NULL)
         return NULL;
+    region->first_barrier = region->next_barrier;
+    region->next_barrier += BARRIERS;
     region->node = region->team_number = 0;
     atomic_store_explicit(&region->team, 0, memory_order_relaxed);
     region->in_regions = 0;
     region->fork.later = NULL;
     return region;
+}
+
+/* References to a region that are there for shares to take, without an atomic operation: a share is
+ * counted where it comes to the region's first barrier, and holds one from then on. Until then the
+ * thread that forked it has not left it. */
+enum { SHARES = 1 << 30 };
+
+static void keep_for_shares(struct lc_omp_region *region) {
+    atomic_store_explicit(&region->item.references, 1 + SHARES, memory_order_relaxed);
+}
+
+/* The thread that forked it has left the region. Where a team had no first barrier that was told,
+ * the record stays for ever. */
+static void region_left(struct lc_omp_thread *o, struct lc_omp_region *region) {
+    bool alone = atomic_load_explicit(&region->team, memory_order_relaxed) <= 1;
+    bool known = region->holders != 0 || alone;
+    lc_omp_unkeep_some(&o->pools, region, known ? 1 + SHARES - region->holders : 1);
 }
 
 /* An outermost region: the call path of the thread goes on with it. Gives 1 + its id as a region
@@ -127,6 +139,7 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     struct lc_omp_region *region = o != NULL ? region_new(o) : NULL;
     if (region == NULL)
         return;
+    keep_for_shares(region);
     region->place = o->at;
     region->depth = o->n_outer;
     /* mostly as many: then the threads only read it */
@@ -201,7 +214,7 @@ void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags
         lc_omp_task_kept(o->task);
     if (region->opened)
         close_path(region->opened, region->frame, code, now);
-    lc_omp_unkeep(&o->pools, region);
+    region_left(o, region);
     lc_omp_done(o, now);
 }
 
@@ -211,6 +224,8 @@ static void initial_task(struct lc_omp_thread *o, union ompt_data *data) {
     if (serial == NULL)
         return;
     task->region = serial;
+    task->holds_region = true;
+    task->barrier = serial->first_barrier;
     data->ptr = task;
     o->fresh = false;
     lc_omp_worked(o, lc_ticks());
@@ -303,7 +318,7 @@ static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
         lc_omp_book(o, now);
     }
     task->region = region;
-    lc_omp_keep(&region->item);
+    task->barrier = region->first_barrier;
     task->number = number;
     lc_omp_run_first(o, task);
     if (atomic_load_explicit(&region->team, memory_order_relaxed) != team)
@@ -338,6 +353,7 @@ static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union o
     if (task->number == 0 && task->region != NULL) {
         forked = task->region->task;
         task->region->left = now;
+        task->region->next_barrier = task->barrier;
     }
     lc_omp_enter(o, now); /* until the master has closed the region, or the next one */
     lc_omp_share_ended(o, task, forked);
@@ -350,7 +366,8 @@ static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union o
         if (o->idle == 0) /* the end of the barrier before was reported */
             o->idle = now;
         lc_omp_unkeep(&o->pools, o->from);
-        o->from = task->region; /* with the task's reference: all that it created has ended */
+        /* with the task's reference: all that it created has ended */
+        o->from = task->holds_region ? task->region : NULL;
         task->region = NULL;
     }
     lc_omp_task_over(o, task);
@@ -398,6 +415,7 @@ static void arrive(struct lc_omp_thread *o, uint32_t node, uint64_t now) {
     lc_omp_wait_begin(o, true, now);
     lc_omp_tell_ended(o);
     lc_omp_join_barrier(task->region, task->barrier++, &here, true);
+    task->holds_region = true;
     lc_omp_point_drop(o, &here);
 }
 
@@ -425,6 +443,8 @@ static void barrier_end(struct lc_omp_thread *o, int kind) {
         const struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
         lc_short_lock_free(&b->joint.lock); /* all have come: nothing is written any more */
         if (b->joint.any && b->number == task->barrier) {
+            if (task->number == 0 && task->barrier == task->region->first_barrier + 1)
+                task->region->holders = b->arrived;
             lc_omp_edge(o, &b->joint.point, now);
             lc_omp_wait_book(o, task,
                              kind == OMPT_SYNC_EXPLICIT ? LC_MEASURED_OMP_EBARRIER
