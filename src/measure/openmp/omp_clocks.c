@@ -186,7 +186,7 @@ void lc_omp_clock_task_ended(struct lc_omp_thread *o, const struct lc_omp_task *
     if (task->interval == o->interval && task->clock > o->task_max)
         o->task_max = task->clock;
     raise_in_phase(o, task);
-    lc_omp_span_ended(task, o->interval);
+    lc_omp_span_ended(o, task);
 }
 
 void lc_omp_clock_undeferred(struct lc_omp_task *task, const struct lc_omp_task *creator) {

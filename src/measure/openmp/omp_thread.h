@@ -300,6 +300,8 @@ struct lc_omp_thread {
     uint32_t longest_node, busy_node;
     uint64_t longest, busy;
     uint64_t tasks; /* explicit ones that were executed */
+    /* longest chain of each construct's tasks that ended here, in this interval */
+    _Atomic uint64_t longest_span[LC_OMP_SPANS];
     /* ends of such tasks, told when the thread comes to this barrier of the region itself: until
      * then nobody asks for them, and what the barrier gathers is everybody's */
     struct lc_omp_region *ended_in;

@@ -12,8 +12,7 @@ static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static struct construct {
     _Alignas(LC_OMP_LINE) uint32_t node;
     _Atomic uint32_t running, at_once;
-    _Atomic uint64_t longest; /* in this interval */
-    uint64_t before;          /* in those before */
+    uint64_t before; /* longest chains of the intervals before */
 } constructs[LC_OMP_SPANS];
 
 static uint32_t search(uint32_t node, uint32_t n) {
@@ -60,22 +59,24 @@ void lc_omp_span_stops(struct lc_omp_task *task) {
     atomic_fetch_sub_explicit(&constructs[task->span - 1].running, 1, memory_order_relaxed);
 }
 
-void lc_omp_span_ended(const struct lc_omp_task *task, uint32_t interval) {
-    if (task->span == 0 || task->interval != interval)
+void lc_omp_span_ended(struct lc_omp_thread *o, const struct lc_omp_task *task) {
+    if (task->span == 0 || task->span > task->n_spans || task->interval != o->interval)
         return;
-    struct construct *c = &constructs[task->span - 1];
-    uint64_t chain = task->span <= task->n_spans ? task->spans[task->span - 1] : 0;
-    uint64_t most = atomic_load_explicit(&c->longest, memory_order_relaxed);
-    while (chain > most &&
-           !atomic_compare_exchange_weak_explicit(&c->longest, &most, chain, memory_order_relaxed,
-                                                  memory_order_relaxed))
-        ;
+    _Atomic uint64_t *longest = &o->longest_span[task->span - 1];
+    uint64_t chain = task->spans[task->span - 1];
+    if (chain > atomic_load_explicit(longest, memory_order_relaxed))
+        atomic_store_explicit(longest, chain, memory_order_relaxed);
 }
 
 void lc_omp_spans_close(void) {
-    for (uint32_t i = 0; i < LC_OMP_SPANS; i++)
-        constructs[i].before +=
-            atomic_exchange_explicit(&constructs[i].longest, 0, memory_order_relaxed);
+    for (uint32_t i = 0; i < LC_OMP_SPANS; i++) {
+        uint64_t longest = 0;
+        for (struct lc_omp_thread *o = lc_omp_threads(); o != NULL; o = o->next) {
+            uint64_t its = atomic_exchange_explicit(&o->longest_span[i], 0, memory_order_relaxed);
+            longest = its > longest ? its : longest;
+        }
+        constructs[i].before += longest;
+    }
 }
 
 void lc_omp_spans_book(struct lc_omp_thread *o) {

@@ -116,8 +116,9 @@ uint32_t lc_omp_span_of(struct lc_omp_node *node);
 void lc_omp_span_runs(struct lc_omp_task *task);
 /* It ends, or is put down. */
 void lc_omp_span_stops(struct lc_omp_task *task);
-/* The task has ended: its construct's chain, in this interval, may be the longest. */
-void lc_omp_span_ended(const struct lc_omp_task *task, uint32_t interval);
+/* The task has ended on this thread: its construct's chain, in the thread's interval, may be the
+ * longest. */
+void lc_omp_span_ended(struct lc_omp_thread *o, const struct lc_omp_task *task);
 /* Adds the spans of the interval, which is about to end, to what is known, and begins anew. */
 void lc_omp_spans_close(void);
 /* The measurement ends: books all of it. */
