@@ -155,14 +155,24 @@ struct lc_omp_set {
     struct lc_omp_joint joint;
 };
 
-/* Barriers of a region have numbers in a row, that none has had in the same record before, so that
- * what stands there from another region is known as that. Whoever enters the next one but one has
- * seen everybody leave this one, so two joints in turns are enough. */
+enum { LC_OMP_SEATS = 8 };
+
+/* A barrier (barrier.h): of a thread, which has come to it. */
+struct lc_omp_seat {
+    _Alignas(LC_OMP_LINE) _Atomic uint32_t number; /* of the barrier, plus 1 */
+    uint32_t interval, thread, at;                 /* where it was: as in struct lc_omp_late */
+    uint32_t node, vector;                         /* as in the stamp */
+    uint64_t when, useful, outside_omp, process, task;
+};
+_Static_assert(sizeof(struct lc_omp_seat) == LC_OMP_LINE, "one line");
+
+/* And of all others. */
 struct lc_omp_barrier {
     _Alignas(LC_OMP_LINE) uint32_t number; /* plus 1 */
     uint32_t arrived;                      /* threads */
     struct lc_omp_late last;               /* of these */
     struct lc_omp_joint joint;             /* the others under its lock; of threads and tasks */
+    struct lc_omp_seat seats[LC_OMP_SEATS];
 };
 _Static_assert(offsetof(struct lc_omp_barrier, joint.point.phase_process) == 2 * LC_OMP_LINE,
                "what is always used is in two lines");

@@ -3,6 +3,7 @@
 #include "base/timer.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/openmp/barrier.h"
 #include "measure/openmp/omp_clocks.h"
 #include "measure/openmp/omp_edges.h"
 #include "measure/openmp/nodes.h"
@@ -87,28 +88,11 @@ void lc_omp_parent_unkeep(struct lc_omp_thread *o) {
         unkeep_task(&o->pools, free_task(&o->pools, parent));
 }
 
-void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
-                         const struct lc_omp_point *point, bool thread) {
-    struct lc_omp_barrier *b = &region->barriers[number & 1];
-    lc_short_lock(&b->joint.lock);
-    if (b->number != number + 1) { /* the first that comes to it */
-        b->number = number + 1;
-        b->joint.any = false;
-        b->arrived = 0;
-        b->last.when = 0;
-    }
-    lc_omp_join_locked(&b->joint, point);
-    b->arrived += thread;
-    if (thread && point->late.when >= b->last.when)
-        b->last = point->late;
-    lc_short_unlock(&b->joint.lock);
-}
-
 void lc_omp_tell_ended(struct lc_omp_thread *o) {
     if (lc_likely(!o->ended.any))
         return;
     o->ended.any = false;
-    lc_omp_join_barrier(o->ended_in, o->ended_barrier, &o->ended.point, false);
+    lc_omp_barrier_join(o->ended_in, o->ended_barrier, &o->ended.point, false);
 }
 
 /* The end of an early task, for its barrier. */
@@ -290,13 +274,10 @@ static void put_down(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t
 static void come_back(struct lc_omp_task *task, uint64_t now) {
     uint64_t until = now;
     if (task->in_barrier && task->region != NULL) {
-        struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
-        lc_short_lock(&b->joint.lock);
-        bool all = b->number == task->barrier &&
-                   b->arrived == atomic_load_explicit(&task->region->team, memory_order_relaxed);
-        if (all && b->last.when < until) /* nobody is waited for any more */
-            until = b->last.when;
-        lc_short_unlock(&b->joint.lock);
+        struct lc_omp_come come = lc_omp_barrier_look(task->region, task->barrier - 1, false);
+        bool all = come.n == atomic_load_explicit(&task->region->team, memory_order_relaxed);
+        if (all && come.last.when < until) /* nobody is waited for any more */
+            until = come.last.when;
     }
     task->back = now;
     task->elsewhere += until > task->left ? until - task->left : 0;
@@ -376,7 +357,7 @@ static void publish_end(struct lc_omp_thread *o, struct lc_omp_task *task,
     if (task->region != NULL && task->early && end->later == NULL)
         gather_ended(o, task, end);
     else if (task->region != NULL)
-        lc_omp_join_barrier(task->region, task->barrier, end, false);
+        lc_omp_barrier_join(task->region, task->barrier, end, false);
 }
 
 /* A detached task is complete when it has ended and its event is fulfilled, in either order; the

@@ -26,11 +26,6 @@ void lc_omp_task_hide(struct lc_omp_thread *o, union ompt_data *data);
 /* Puts it back, in the next callback that has `data` (or NULL); nothing if none was taken out. */
 void lc_omp_task_unhide(struct lc_omp_thread *o, union ompt_data *data);
 
-/* Raises what barrier `number` of the region waits for to this point: of a thread that has come, or
- * (thread false) of a task that has ended. */
-void lc_omp_join_barrier(struct lc_omp_region *region, uint32_t number,
-                         const struct lc_omp_point *point, bool thread);
-
 /* The thread comes to a barrier: tells of tasks that it has ended before. */
 void lc_omp_tell_ended(struct lc_omp_thread *o);
 

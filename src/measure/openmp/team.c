@@ -10,6 +10,7 @@
 #include "measure/clocks/intervals.h"
 #include "measure/core/core.h"
 #include "measure/hot/hot.h"
+#include "measure/openmp/barrier.h"
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/omp_edges.h"
 #include "measure/openmp/nodes.h"
@@ -240,20 +241,9 @@ static bool book_join(struct lc_omp_thread *o, struct lc_omp_task *task, bool al
     if (region == NULL || task->number == 0 || task->came == 0 || !task->in_barrier ||
         o->at == NULL)
         return false;
-    struct lc_omp_barrier *b = &region->barriers[(task->barrier - 1) & 1];
-    struct lc_omp_late last = {0};
-    uint64_t over = 0; /* also the tasks */
-    if (all_over)      /* nothing is written any more */
-        lc_short_lock_free(&b->joint.lock);
-    else
-        lc_short_lock(&b->joint.lock);
-    if (b->number == task->barrier) {
-        last = b->last;
-        over = b->joint.point.stamp.enter;
-    }
-    if (!all_over)
-        lc_short_unlock(&b->joint.lock);
-    lc_omp_wait_book(o, task, LC_MEASURED_OMP_IBARRIER, &last);
+    struct lc_omp_come come = lc_omp_barrier_look(region, task->barrier - 1, all_over);
+    uint64_t over = come.over; /* also the tasks */
+    lc_omp_wait_book(o, task, LC_MEASURED_OMP_IBARRIER, &come.last);
     lc_omp_book(o, over > o->t->last_ticks ? over : o->t->last_ticks);
     o->idle = over > task->came ? over : task->came;
     task->came = 0;
@@ -414,7 +404,7 @@ static void arrive(struct lc_omp_thread *o, uint32_t node, uint64_t now) {
     here.late.node = node;
     lc_omp_wait_begin(o, true, now);
     lc_omp_tell_ended(o);
-    lc_omp_join_barrier(task->region, task->barrier++, &here, true);
+    lc_omp_barrier_come(task->region, task->barrier++, task->number, &here);
     task->holds_region = true;
     lc_omp_point_drop(o, &here);
 }
@@ -440,17 +430,15 @@ static void barrier_end(struct lc_omp_thread *o, int kind) {
     uint64_t now = lc_ticks();
     lc_omp_leave(o, now);
     if (task != NULL && task->region != NULL && task->came != 0) {
-        const struct lc_omp_barrier *b = &task->region->barriers[(task->barrier - 1) & 1];
-        lc_short_lock_free(&b->joint.lock); /* all have come: nothing is written any more */
-        if (b->joint.any && b->number == task->barrier) {
-            if (task->number == 0 && task->barrier == task->region->first_barrier + 1)
-                task->region->holders = b->arrived;
-            lc_omp_edge(o, &b->joint.point, now);
-            lc_omp_wait_book(o, task,
-                             kind == OMPT_SYNC_EXPLICIT ? LC_MEASURED_OMP_EBARRIER
-                                                        : LC_MEASURED_OMP_IBARRIER,
-                             &b->last);
-        }
+        struct lc_omp_late last;
+        uint32_t n =
+            lc_omp_barrier_leave(o, task->region, task->barrier - 1, task->number, now, &last);
+        if (task->number == 0 && task->barrier == task->region->first_barrier + 1)
+            task->region->holders = n;
+        lc_omp_wait_book(o, task,
+                         kind == OMPT_SYNC_EXPLICIT ? LC_MEASURED_OMP_EBARRIER
+                                                    : LC_MEASURED_OMP_IBARRIER,
+                         &last);
         task->came = 0;
         bool team = atomic_load_explicit(&task->region->team, memory_order_relaxed) > 1;
         o->barrier_left = team && may_be_last(kind) ? now : 0; /* see share_ends */
@@ -483,11 +471,7 @@ void lc_omp_barrier_was_there(bool was) {
         barrier_end(o, OMPT_SYNC_IMPLICIT);
         return;
     }
-    struct lc_omp_barrier *b = &task->region->barriers[--task->barrier & 1];
-    lc_short_lock(&b->joint.lock);
-    if (b->number == task->barrier + 1) /* what it told there, it will tell again, with more */
-        b->arrived--;
-    lc_short_unlock(&b->joint.lock);
+    lc_omp_barrier_gone(task->region, --task->barrier, task->number);
     task->came = 0;
     uint64_t now = lc_ticks();
     lc_omp_leave(o, now);
