@@ -195,7 +195,8 @@ struct lc_omp_region {
     uint32_t team_number;                /* in the trace: 1 + number; 0: not there */
     _Atomic uint32_t team;               /* threads; 0: no region, the serial part of one */
     uint32_t first_barrier;              /* its number */
-    uint64_t in_regions;                 /* time of the thread that forked it in regions, then */
+    uint32_t serial;     /* among outermost ones of the thread that forked it; 0: it is none */
+    uint64_t in_regions; /* time of the thread that forked it in regions, then */
     struct lc_omp_point fork;
 };
 _Static_assert(offsetof(struct lc_omp_region, fork.phase_process) -
@@ -306,6 +307,7 @@ struct lc_omp_thread {
     struct lc_omp_region *from; /* that it was in before; NULL: none */
     /* time between its forks and joins until t: closed + t * open */
     uint64_t regions_closed, regions_open;
+    uint32_t serial; /* of the last outermost one */
     /* where it worked longest since it last waited; and where it works now, for how long */
     uint32_t longest_node, busy_node;
     uint64_t longest, busy;

@@ -62,7 +62,7 @@ static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
         return NULL;
     region->first_barrier = region->next_barrier;
     region->next_barrier += BARRIERS;
-    region->node = region->team_number = 0;
+    region->node = region->team_number = region->serial = 0;
     atomic_store_explicit(&region->team, 0, memory_order_relaxed);
     region->in_regions = 0;
     region->fork.later = NULL;
@@ -167,6 +167,8 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     o->at = lc_omp_node_known(o, region->node);
     o->t->last_ticks = now;
     lc_omp_trace_fork(o, region, wanted, now);
+    if (o->regions_open == 0)
+        region->serial = ++o->serial;
     region->in_regions = o->regions_closed + now * o->regions_open++;
     o->regions_closed -= now;
     region->outer = o->forked;
@@ -258,8 +260,11 @@ static bool book_join(struct lc_omp_thread *o, struct lc_omp_task *task, bool al
 static uint64_t limited(const struct lc_omp_thread *o, const struct lc_omp_region *next,
                         uint64_t idle) {
     const struct lc_omp_region *last = o->from;
-    if (last == NULL || last->fork.late.thread != next->fork.late.thread ||
-        last->fork.stamp.interval != next->fork.stamp.interval || last->in_regions_after == 0)
+    if (last == NULL || last->fork.late.thread != next->fork.late.thread)
+        return 0;
+    if (next->serial != 0 && last->serial + 1 == next->serial) /* there is none in between */
+        return 0;
+    if (last->fork.stamp.interval != next->fork.stamp.interval || last->in_regions_after == 0)
         return 0; /* of another thread: that one may still write */
     uint64_t ticks = next->in_regions - last->in_regions_after;
     return ticks < idle ? ticks : idle;
