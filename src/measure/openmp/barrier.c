@@ -160,5 +160,6 @@ uint32_t lc_omp_barrier_leave(struct lc_omp_thread *o, struct lc_omp_region *reg
     }
     if (others.any)
         lc_omp_edge(o, &others.point, now);
+    lc_omp_barrier_ahead(region, number + 1, thread);
     return n_come;
 }

@@ -22,6 +22,12 @@ struct lc_omp_come {         /* to a barrier */
     uint64_t over;           /* when the last thread had come, and the last task had ended; or 0 */
 };
 
+/* A thread will come, some time after: its seat may be on another core, which has read it. */
+static inline void lc_omp_barrier_ahead(struct lc_omp_region *region, uint32_t number,
+                                        uint32_t thread) {
+    if (lc_likely(thread < LC_OMP_SEATS))
+        lc_line_claim(&region->barriers[number & 1].seats[thread]);
+}
 /* A thread comes: it tells this. thread: its number in the team. */
 void lc_omp_barrier_come(struct lc_omp_region *region, uint32_t number, uint32_t thread,
                          const struct lc_omp_point *point);

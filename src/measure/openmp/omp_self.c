@@ -41,7 +41,7 @@ void *lc_omp_take_part(struct lc_omp_pools *pools, enum lc_omp_kind kind, size_t
         /* what other threads have given back; acquire: partner is give_back */
         item = atomic_exchange_explicit(&pools->back[kind], NULL, memory_order_acquire);
     if (item != NULL)
-        __builtin_prefetch(pools->free[kind] = item->next, 1); /* it may be on another core */
+        lc_line_claim(pools->free[kind] = item->next); /* it may be on another core */
     else if ((item = cut(pools, size)) == NULL)
         return NULL;
     memset(item, 0, clear);

@@ -60,6 +60,9 @@ static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
                          offsetof(struct lc_omp_region, next_barrier));
     if (region == NULL)
         return NULL;
+    const struct lc_omp_region *next = (struct lc_omp_region *)o->pools.free[LC_OMP_REGION];
+    for (size_t i = 0; next != NULL && i < 2; i++) /* its shares have read what a fork writes */
+        lc_line_claim((const char *)&next->node + i * LC_OMP_LINE);
     region->first_barrier = region->next_barrier;
     region->next_barrier += BARRIERS;
     region->node = region->team_number = region->serial = 0;
@@ -314,6 +317,7 @@ static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
     }
     task->region = region;
     task->barrier = region->first_barrier;
+    lc_omp_barrier_ahead(region, task->barrier, number);
     task->number = number;
     lc_omp_run_first(o, task);
     if (atomic_load_explicit(&region->team, memory_order_relaxed) != team)
