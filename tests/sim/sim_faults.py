@@ -91,11 +91,12 @@ def judge(latecomer, mpirun, program, i, bare):
         seen = of_mpi(measured(result, "visits"))
         unknown = {location["rank"] for location in result["locations"] if location.get("unknown")}
         lost = result["meta"]["coverage"]["calls_lost"] if "coverage" in result["meta"] else 0
+        said = "not measured" in done.stderr or "is not in it" in done.stderr
         wrong = []  # nan: not known, which is said
         for path in sorted(set(calls) | set(seen)):
             for rank in range(RANKS):
                 least, most, m = before[path][rank], calls[path][rank], float("nan") if rank in unknown else seen.get(path, {}).get(rank, 0)
-                if not least - lost <= m <= most + (done.returncode != 0) and not (m != m and ("not measured" in done.stderr or most == 0)):
+                if not least - lost <= m <= most + (done.returncode != 0) and not (m != m and (said or most == 0)):
                     wrong.append(f"{path} rank {rank}: {least} to {most} calls returned, {m:g} in the result")
         wrong = [*wrong[:3], *(analysed(latecomer, exp) if traced else [])]
         return [*wrong, told] if wrong else []
