@@ -364,7 +364,7 @@ static bool time_some(struct lc_thread *t, struct lc_budget_site *site, const st
 
 /* e: of the call; NULL: of a region */
 static void next_step(struct lc_thread *t, struct lc_budget_site *site, const struct lc_entry *e) {
-    if (site->fn == LC_FN_TEAM)
+    if (e == NULL)
         site->detail = LC_DETAIL_PLAIN;
     else if (only_asks(site))
         site->failed = !time_some(t, site, e);

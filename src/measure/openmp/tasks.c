@@ -325,7 +325,6 @@ static void begin_task(struct lc_omp_thread *o, struct lc_omp_task *task, uint64
     task->early = is_early(task, o->task);
     lc_omp_run_first(o, task);
     lc_omp_span_runs(task);
-    o->tasks++;
     task->begun = true;
     if (!atomic_load_explicit(&any_explicit, memory_order_relaxed))
         atomic_store_explicit(&any_explicit, true, memory_order_relaxed);
@@ -341,6 +340,7 @@ static void begin_task(struct lc_omp_thread *o, struct lc_omp_task *task, uint64
         o->at = node != NULL ? node : o->at;
         o->at->row->count++;
         task->place = o->at;
+        o->tasks++;
         lc_omp_add(o, o->at, LC_MEASURED_OMP_TASK_READY, now > ready ? now - ready : 0);
         lc_omp_add(o, o->at, LC_MEASURED_OMP_STOLEN, task->created.late.thread != o->t->index);
     }
