@@ -126,26 +126,20 @@ struct lc_omp_come lc_omp_barrier_look(struct lc_omp_region *region, uint32_t nu
     return come;
 }
 
-uint32_t lc_omp_barrier_leave(struct lc_omp_thread *o, struct lc_omp_region *region,
-                              uint32_t number, uint32_t thread, uint64_t now,
-                              struct lc_omp_late *last) {
+struct lc_omp_late lc_omp_barrier_leave(struct lc_omp_thread *o, struct lc_omp_region *region,
+                                        uint32_t number, uint32_t thread, uint64_t now) {
     const struct lc_omp_barrier *b = &region->barriers[number & 1];
-    struct lc_omp_joint others; /* the thread's own seat tells it nothing */
-    uint32_t n_come = 0;
+    struct lc_omp_joint others;
+    struct lc_omp_late last = {0};
     lc_omp_joint_begin(&others);
-    *last = (struct lc_omp_late){0};
     lc_short_lock_free(&b->joint.lock);
     if (lc_unlikely(b->number == number + 1)) {
         lc_omp_edge(o, &b->joint.point, now);
-        n_come = b->arrived;
-        *last = b->last;
+        last = b->last;
     }
     for (uint32_t i = 0, n = seats_of(region); i < n; i++) {
         const struct lc_omp_seat *seat = &b->seats[i];
-        if (lc_unlikely(!has_come(seat, number)))
-            continue;
-        n_come++;
-        if (i == thread)
+        if (i == thread || lc_unlikely(!has_come(seat, number))) /* its own tells it nothing */
             continue;
         if (lc_likely(!others.any)) {
             told(seat, &others.point);
@@ -155,11 +149,11 @@ uint32_t lc_omp_barrier_leave(struct lc_omp_thread *o, struct lc_omp_region *reg
             told(seat, &point);
             lc_omp_clock_join(&others, &point);
         }
-        if (READ(seat->when) >= last->when)
-            *last = late_of(seat);
+        if (READ(seat->when) >= last.when)
+            last = late_of(seat);
     }
     if (others.any)
         lc_omp_edge(o, &others.point, now);
     lc_omp_barrier_ahead(region, number + 1, thread);
-    return n_come;
+    return last;
 }

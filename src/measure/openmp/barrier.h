@@ -39,10 +39,9 @@ void lc_omp_barrier_gone(struct lc_omp_region *region, uint32_t number, uint32_t
 /* Who has come so far. all_over: nobody comes any more. */
 struct lc_omp_come lc_omp_barrier_look(struct lc_omp_region *region, uint32_t number,
                                        bool all_over);
-/* The thread leaves the barrier, to which all have come: the edges from the others. Returns how
- * many have come; last: of the others; when 0: nobody. */
-uint32_t lc_omp_barrier_leave(struct lc_omp_thread *o, struct lc_omp_region *region,
-                              uint32_t number, uint32_t thread, uint64_t now,
-                              struct lc_omp_late *last);
+/* The thread leaves the barrier, to which all have come: the edges from the others. Returns who of
+ * these came last; when 0: nobody. */
+struct lc_omp_late lc_omp_barrier_leave(struct lc_omp_thread *o, struct lc_omp_region *region,
+                                        uint32_t number, uint32_t thread, uint64_t now);
 
 #endif

@@ -72,17 +72,17 @@ static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
     return region;
 }
 
-/* References to a region that are there for shares to take, without an atomic operation: a share is
- * counted where it comes to the region's first barrier, and holds one from then on. Until then the
- * thread that forked it has not left it. */
+/* References to a region that are there for shares to take, without an atomic operation: a share
+ * holds one from its first barrier on, which is at the latest the region's last one, to which all
+ * come. Until then the thread that forked it has not left it. */
 enum { SHARES = 1 << 30 };
 
 static void keep_for_shares(struct lc_omp_region *region) {
     atomic_store_explicit(&region->item.references, 1 + SHARES, memory_order_relaxed);
 }
 
-/* The thread that forked it has left the region. Where a team had no first barrier that was told,
- * the record stays for ever. */
+/* The thread that forked it has left the region. Where no barrier of a team was told, the record
+ * stays for ever. */
 static void region_left(struct lc_omp_thread *o, struct lc_omp_region *region) {
     bool alone = atomic_load_explicit(&region->team, memory_order_relaxed) <= 1;
     bool known = region->holders != 0 || alone;
@@ -353,6 +353,8 @@ static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union o
         forked = task->region->task;
         task->region->left = now;
         task->region->next_barrier = task->barrier;
+        if (task->holds_region) /* so does each of them */
+            task->region->holders = atomic_load_explicit(&task->region->team, memory_order_relaxed);
     }
     lc_omp_enter(o, now); /* until the master has closed the region, or the next one */
     lc_omp_share_ended(o, task, forked);
@@ -439,11 +441,8 @@ static void barrier_end(struct lc_omp_thread *o, int kind) {
     uint64_t now = lc_ticks();
     lc_omp_leave(o, now);
     if (task != NULL && task->region != NULL && task->came != 0) {
-        struct lc_omp_late last;
-        uint32_t n =
-            lc_omp_barrier_leave(o, task->region, task->barrier - 1, task->number, now, &last);
-        if (task->number == 0 && task->barrier == task->region->first_barrier + 1)
-            task->region->holders = n;
+        struct lc_omp_late last =
+            lc_omp_barrier_leave(o, task->region, task->barrier - 1, task->number, now);
         lc_omp_wait_book(o, task,
                          kind == OMPT_SYNC_EXPLICIT ? LC_MEASURED_OMP_EBARRIER
                                                     : LC_MEASURED_OMP_IBARRIER,
