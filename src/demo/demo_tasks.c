@@ -1,9 +1,9 @@
 /* What scheduling costs: latecomer-demo-tasks [THREADS [good|bad]], as the OTF-CPT slides have it.
  * One task of 0.1 s and 115 of 0.02 s, created by one thread; the long one has the higher priority
  * (good), or the others have (bad), where the runtime has priorities (OMP_MAX_TASK_PRIORITY=1).
- * They sleep, so that two cores suffice. Measured from when the threads are there; before the tasks
- * the program sleeps 0.02 s: on threads without limit it would take 0.12 s, and what the machine
- * adds to it. */
+ * They sleep, so that two cores suffice. Measured from when the threads are there until they are
+ * through; before the tasks the program sleeps 0.02 s: on threads without limit it would take
+ * 0.12 s, and what the machine adds to it, also as measurement begins and ends. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,9 +30,11 @@ __attribute__((noinline)) static void rest(int ms) {
         ;
 }
 
-/* Returns how long the work before the long task, and that task, took. */
-static double experiment(int threads, int good) {
-    double path = -now_s();
+/* Returns how long the work before the long task (since `begin`), that task, and what comes after
+ * the region took, until the measurement has ended. */
+static double experiment(int threads, int good, double begin) {
+    double path = -begin;
+    latecomer_start();
     rest(ROUND_MS);
 #pragma omp parallel num_threads(threads)
 #pragma omp master
@@ -44,12 +46,14 @@ static double experiment(int threads, int good) {
         path += now_s();
 #pragma omp task priority(good) shared(path)
         {
-            double begin = now_s();
+            path -= now_s();
             rest(LONG_ROUNDS * ROUND_MS);
-            path += now_s() - begin;
+            path += now_s();
         }
     }
-    return path;
+    path -= now_s();
+    latecomer_stop();
+    return path + now_s();
 }
 
 int main(int argc, char **argv) {
@@ -62,8 +66,7 @@ int main(int argc, char **argv) {
     latecomer_stop();
 #pragma omp parallel num_threads(threads)
     {}
-    latecomer_start();
-    double begin = now_s(), path = experiment(threads, good), all = now_s() - begin;
+    double begin = now_s(), path = experiment(threads, good, begin), all = now_s() - begin;
     printf("%d threads, %s schedule: %.6f s; with threads without limit: %.6f s\n", threads,
            good ? "good" : "bad", all, path);
     if (omp_get_max_task_priority() == 0)
