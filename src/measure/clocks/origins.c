@@ -254,7 +254,7 @@ LC_COLD uint32_t lc_clk_origins_book_parts(const struct lc_clk_booking *b,
     add_blame(b->node, c->late_rank, parts, n, b->traced + (traced ? b->ticks : 0));
     if (!known)
         return n;
-    if (!traced && (c->kind == LC_MEASURED_LATEBROADCAST || c->kind == LC_MEASURED_EARLYSCAN))
+    if (!traced && lc_clk_origins_may_meet(c))
         lc_clk_origins_note(c);
     lc_clk_origins_put_met(c->late_rank, c->begin + c->ticks, b->left);
     return n;

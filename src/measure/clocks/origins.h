@@ -17,8 +17,9 @@
 
 void lc_clk_origins_init(void); /* when memory of the node and thresholds are known */
 
-/* Notes a wait that is too short to be traced back, for a root or in a scan: who waited there for
- * the same rank was in the same operation. With lc_clk.lock held. */
+/* Notes a wait that is too short to be traced back, in a collective operation of which the members
+ * do not know from elsewhere that they met: who waited there for the same rank was in it. With
+ * lc_clk.lock held. */
 void lc_clk_origins_note(const struct lc_candidate *c);
 
 /* A wait that is long enough: who was late in the table of blame, whose fault that was in that of
@@ -37,6 +38,15 @@ static inline void lc_clk_origins_put_met(uint32_t rank, uint64_t release, uint6
     atomic_store_explicit(&met->left, left, memory_order_relaxed);
 }
 
+/* For a root, in a scan; where all wait for all, in an operation that does not block: others have
+ * just been met (lc_clk_origins_meet). */
+static inline bool lc_clk_origins_may_meet(const struct lc_candidate *c) {
+    const uint64_t release = c->begin + c->ticks;
+    return c->kind == LC_MEASURED_LATEBROADCAST || c->kind == LC_MEASURED_EARLYSCAN ||
+           ((c->kind == LC_MEASURED_BARRIER || c->kind == LC_MEASURED_NXN) &&
+            release != lc_clk.met_all && release != lc_clk.threads->met_at);
+}
+
 /* Blame and costs of a wait of the first thread that was just booked in `node`; left: when it left
  * the call, 0: not known. With lc_clk.lock held. */
 static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate *c, uint64_t left) {
@@ -47,8 +57,7 @@ static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate 
         lc_blame_add_own(&lc_clk.blame, lc_clk.rank, node, c->late_rank, c->late_node, c->ticks);
     if (lc_unlikely(!known))
         return;
-    if (c->ticks < lc_clk.past_ticks &&
-        (c->kind == LC_MEASURED_LATEBROADCAST || c->kind == LC_MEASURED_EARLYSCAN))
+    if (c->ticks < lc_clk.past_ticks && lc_clk_origins_may_meet(c))
         lc_clk_origins_note(c);
     lc_clk_origins_put_met(c->late_rank, c->begin + c->ticks, left);
 }
