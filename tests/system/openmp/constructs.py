@@ -23,7 +23,8 @@ def check(condition, text):
 
 
 def run(*words):
-    return subprocess.run(words, capture_output=True, text=True, timeout=patience(200), check=False)
+    env = {**os.environ, "LATECOMER_MAX_OVERHEAD": "off"}  # all tasks are to be counted, however dear they are on this machine
+    return subprocess.run(words, capture_output=True, text=True, timeout=patience(200), check=False, env=env)
 
 
 def one(ending):
