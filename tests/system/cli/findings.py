@@ -168,8 +168,8 @@ check(findings("small", dict(small, meta=dict(small["meta"], overhead={"total_s"
 # Who is without a processor outside of MPI is so inside, too: half of 8 s there, so 2.5 s of 5; with 2 s of waiting 3 s are left, with 3 s 2 s.
 for waits, kinds in ((2.0, ["preempted", "mpi_cost"]), (3.0, ["preempted"])):
     robbed = result([2.0] * 4, [waits / 4] * 4, [2.0, 0.0, 0.0, 0.0], mpi=(5.0 - waits) / 4)
-    robbed["metrics"]["time"]["callpaths"]["main/work/(preempted)"] = [1.0] * 4
-    robbed["metrics"]["critical_path_useful"]["callpaths"] = {"main/work": [1.0, 0.0, 0.0, 0.0], "main/work/(preempted)": [1.0, 0.0, 0.0, 0.0]}
+    robbed["metrics"]["time"]["callpaths"]["main/(preempted)"] = [1.0] * 4
+    robbed["metrics"]["critical_path_useful"]["callpaths"] = {"main/work": [1.0, 0.0, 0.0, 0.0], "main/(preempted)": [1.0, 0.0, 0.0, 0.0]}
     check([f["kind"] for f in findings("robbed", robbed)] == kinds, f"{waits} s of waiting: {findings('robbed', robbed)}")
 few = findings("few", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, cores=[2]))
 check([f["kind"] for f in few] == ["oversubscribed"] and few[0]["gain_s"] is None, f"what cannot be told: {few}")
