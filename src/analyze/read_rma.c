@@ -196,7 +196,8 @@ static OTF2_CallbackCode on_get(OTF2_LocationRef location, OTF2_TimeStamp time, 
     return count_bytes(user, time, LC_COUNT_BYTES_GET, bytes);
 }
 
-/* Operations on files that all members of the communicator of the file take part in. */
+/* Operations on files that all members of the communicator of the file take part in, and in which
+ * they may wait for each other: not those that are only started. */
 enum file_op { FILE_TRANSFER, FILE_OPEN, FILE_CLOSE };
 
 static OTF2_CallbackCode add_file_op(struct lc_reader *reader, OTF2_IoHandleRef handle,
@@ -225,8 +226,10 @@ static OTF2_CallbackCode on_io(OTF2_LocationRef location, OTF2_TimeStamp time, u
                                uint64_t bytes, uint64_t matching) {
     (void)location, (void)position, (void)attributes, (void)mode, (void)bytes, (void)matching;
     lc_reader_time(user, time);
-    return flags & OTF2_IO_OPERATION_FLAG_COLLECTIVE ? add_file_op(user, handle, FILE_TRANSFER)
-                                                     : OTF2_CALLBACK_SUCCESS;
+    bool blocking = !(flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING);
+    return flags & OTF2_IO_OPERATION_FLAG_COLLECTIVE && blocking
+               ? add_file_op(user, handle, FILE_TRANSFER)
+               : OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_open(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,

@@ -120,6 +120,7 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          Case(27340, tuple((27346, phase) for phase in (3, 5, 6, 8)), 5, ("--latency", "0", "--call", "0")),
          # costs: who left an operation first had forgotten the one before, in which both had been
          Case(39900, ((39903, 7),), 3, ("--latency", "0", "--call", "0")),  # costs: a short wait in a nonblocking operation, that meets others there
+         Case(56950, ((56951, 1), (56951, 9)), 4, ("--random",), "wide", traced=True),  # analyze: all were in MPI_File_iwrite_at_all at once
          Case(83, ((83, 8), (83, 9), (83, 10)), 3, FREE), Case(53, ((53, 10),), 3, FREE)]  # both are in MPI_Sendrecv after the wait is over
 
 

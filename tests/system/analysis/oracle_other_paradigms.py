@@ -7,7 +7,7 @@ from collections import defaultdict
 import oracle
 import otf2
 from otf2 import events as ev
-from otf2.enums import Paradigm
+from otf2.enums import IoOperationFlag, Paradigm
 
 # python3-otf2 3.0.2 believes that an intercommunicator has all fields of a communicator, too.
 InterComm = otf2.definitions.InterComm
@@ -105,7 +105,7 @@ class Trace(oracle.Trace):
                 member.end = e.time
                 self.operations_of["rma", e.win._ref][l].append(member)
                 self.sizes["rma", e.win._ref] = self.comm_members[e.win.comm._ref]
-            elif isinstance(e, (ev.IoCreateHandle, ev.IoOperationBegin)):
+            elif isinstance(e, ev.IoCreateHandle) or isinstance(e, ev.IoOperationBegin) and e.operation_flags.value == IoOperationFlag.COLLECTIVE.value:
                 self.operations_of["io", e.handle._ref][l].append(Member(l, top, top, top.en, type(e).__name__))
                 self.sizes["io", e.handle._ref] = self.comm_members[e.handle.comm._ref]
             elif isinstance(e, ev.RmaGroupSync):

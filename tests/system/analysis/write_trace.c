@@ -156,9 +156,12 @@ static OTF2_ErrorCode record_mpi(OTF2_EvtWriter *w, const char *kind, uint64_t t
         return OTF2_EvtWriter_RmaOpCompleteRemote(w, NULL, t, ARG32(0), 0);
     if (strcmp(kind, "put") == 0)
         return OTF2_EvtWriter_RmaPut(w, NULL, t, ARG32(0), ARG32(1), a[2], 0);
-    if (strcmp(kind, "io") == 0)
-        return OTF2_EvtWriter_IoOperationBegin(w, NULL, t, ARG32(0), OTF2_IO_OPERATION_MODE_WRITE,
-                                               OTF2_IO_OPERATION_FLAG_COLLECTIVE, 8, 0);
+    if (strcmp(kind, "io") == 0 || strcmp(kind, "io_start") == 0)
+        return OTF2_EvtWriter_IoOperationBegin(
+            w, NULL, t, ARG32(0), OTF2_IO_OPERATION_MODE_WRITE,
+            OTF2_IO_OPERATION_FLAG_COLLECTIVE |
+                (kind[2] != 0 ? OTF2_IO_OPERATION_FLAG_NON_BLOCKING : 0),
+            8, 0);
     if (strcmp(kind, "open") == 0)
         return OTF2_EvtWriter_IoCreateHandle(w, NULL, t, ARG32(0), OTF2_IO_ACCESS_MODE_READ_WRITE,
                                              OTF2_IO_CREATION_FLAG_NONE, OTF2_IO_STATUS_FLAG_NONE);
