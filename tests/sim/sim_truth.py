@@ -121,6 +121,9 @@ FOUND = [Case(24, ((24, 0),), 2, ("--nodes", "2", "--node-latency", "50000", "--
          # costs: who left an operation first had forgotten the one before, in which both had been
          Case(39900, ((39903, 7),), 3, ("--latency", "0", "--call", "0")),  # costs: a short wait in a nonblocking operation, that meets others there
          Case(56950, ((56951, 1), (56951, 9)), 4, ("--random",), "wide", traced=True),  # analyze: all were in MPI_File_iwrite_at_all at once
+         Case(105870, (*((105875, phase) for phase in (*range(2, 10), 11)), (105876, 0)), 5,
+              ("--nodes", "2", "--node-latency", "2000000", "--node-ns-per-kib", "1000", "--drift", "20000", "--shape", "tree")),
+         # truth: of two waits in a call that end 0.6 us apart, by clocks of two nodes either is the longer one
          Case(83, ((83, 8), (83, 9), (83, 10)), 3, FREE), Case(53, ((53, 10),), 3, FREE)]  # both are in MPI_Sendrecv after the wait is over
 
 
