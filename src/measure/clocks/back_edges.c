@@ -60,12 +60,12 @@ static void receiver_late(struct lc_call *call, struct lc_clk_thread *k, const s
     bool may_hear = lc_clk.areas[e->to].head != NULL || e->bytes >= LC_RENDEZVOUS_BYTES;
     if (!found)
         lc_clk_open_post(k, call, e, e->synchronous || (waits && may_hear), waits);
-    bool in_time = found && lc_clk_ended_after(e->to, e->synchronous, post.enter, call->end);
-    uint64_t posted = in_time && post.enter > call->end ? call->end : post.enter;
-    uint64_t waited = in_time && e->counts && posted > call->begin ? posted - call->begin : 0;
-    if (waited > 0 || (some && e->counts))
+    uint64_t waited = 0;
+    bool edge = found && lc_clk_post_edge(e->to, e->synchronous, post.enter, call->begin, call->end,
+                                          &waited);
+    if (e->counts && (waited > 0 || some))
         lc_clk_candidate(k, call, LC_MEASURED_LATERECEIVER, waited, e->to, found ? post.node : 0);
-    if (waited > 0 || (in_time && e->synchronous))
+    if (edge && (e->counts || e->synchronous))
         lc_clk_edge(k, e->to, &post, call->end, extra, n_extra); /* extra: of the reply's place */
     lc_clk_unlock();
 }

@@ -368,8 +368,10 @@ static void learn(const struct lc_open *o, const struct lc_stamp *post) {
 static void take_wait(struct lc_open *o, const struct lc_stamp *post) {
     if (lc_clk.areas[o->source].head == NULL)
         learn(o, post);
-    if (post->enter <= o->at.begin ||
-        !lc_clk_ended_after(o->source, o->synchronous, post->enter, o->at.end))
+    uint64_t waited;
+    if (!lc_clk_post_edge(o->source, o->synchronous, post->enter, o->at.begin, o->at.end,
+                          &waited) ||
+        post->enter <= o->at.begin)
         return;
     if (o->given_up && post->interval == o->at.interval && post->useful > o->at.useful)
         lc_clk_count_missing(post->useful - o->at.useful);
@@ -464,9 +466,9 @@ static enum outcome look_for_post(struct lc_open *o) {
     }
     if (reply == NULL)
         return ++o->at.calls < (o->synchronous ? CALLS : LOOKS) ? STAYS : GIVEN_UP;
-    uint64_t posted = reply->stamp.enter;
-    if (lc_clk_ended_after(o->source, o->synchronous, posted, o->at.end) &&
-        (o->synchronous || posted > o->at.begin))
+    uint64_t waited;
+    if (lc_clk_post_edge(o->source, o->synchronous, reply->stamp.enter, o->at.begin, o->at.end,
+                         &waited))
         edge_later(o, &reply->stamp, reply->extra, reply->n_extra);
     return MADE;
 }

@@ -37,11 +37,16 @@ void lc_clk_extra_add(uint64_t *extra, const struct lc_cp_item *items, uint32_t 
 void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *then,
                          uint64_t *words);
 
-/* Did a send to this rank that ended at `end` end after its receive was posted? Between nodes a
- * synchronous one always did, whatever their clocks say. */
-static inline bool lc_clk_ended_after(uint32_t to, bool synchronous, uint64_t posted,
-                                      uint64_t end) {
-    return posted < end || (synchronous && lc_clk.areas[to].head == NULL);
+/* What the post of its receive says of a send to this rank, whose call lasted from `begin` to
+ * `end`: is there an edge, from the post to the end of the call? Only where the call ended after
+ * the post; between nodes a synchronous send always did, whatever their clocks say. Any other send
+ * may have ended later for reasons of its own: it has an edge where it waited. *waited: ticks that
+ * the call waited for the post. */
+static inline bool lc_clk_post_edge(uint32_t to, bool synchronous, uint64_t posted, uint64_t begin,
+                                    uint64_t end, uint64_t *waited) {
+    bool after = posted < end || (synchronous && lc_clk.areas[to].head == NULL);
+    *waited = after && posted > begin ? lc_min(posted, end) - begin : 0;
+    return after && (synchronous || *waited > 0);
 }
 
 /* An operation over a communicator whose constructor is not in the table of calls: no edge, as the
