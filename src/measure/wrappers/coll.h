@@ -115,9 +115,7 @@ static inline void lc_coll_bcast(struct lc_call *call, struct lc_coll *coll, uin
 }
 
 static inline void lc_coll_reduce(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                                  const void *recvbuf, uint64_t count, MPI_Datatype type, int root,
-                                  MPI_Comm comm) {
-    (void)recvbuf;
+                                  uint64_t count, MPI_Datatype type, int root, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_N2ONE, comm, root) || root == MPI_PROC_NULL)
         return;
     uint64_t block = count * lc_type_bytes(call->thread, type);
@@ -139,25 +137,17 @@ static inline void lc_coll_allreduce(struct lc_call *call, struct lc_coll *coll,
     lc_coll_bytes(call, coll, all, all, block);
 }
 
-static inline void lc_coll_scan(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                                uint64_t count, MPI_Datatype type, MPI_Comm comm) {
-    if (!lc_coll_fill(call, coll, LC_COLL_SCAN, comm, -1))
+/* MPI_Scan, or MPI_Exscan, in which no member is its own partner. */
+static inline void lc_coll_prefix(struct lc_call *call, struct lc_coll *coll,
+                                  enum lc_coll_kind kind, const void *sendbuf, uint64_t count,
+                                  MPI_Datatype type, MPI_Comm comm) {
+    if (!lc_coll_fill(call, coll, kind, comm, -1))
         return;
     uint64_t block = count * lc_type_bytes(call->thread, type);
     uint64_t n = (uint64_t)coll->comm->size, me = (uint64_t)coll->comm->rank;
     coll->in_place = sendbuf == MPI_IN_PLACE;
-    lc_coll_bytes(call, coll, (n - me - coll->in_place) * block, (me + 1 - coll->in_place) * block,
-                  block);
-}
-
-static inline void lc_coll_exscan(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                                  uint64_t count, MPI_Datatype type, MPI_Comm comm) {
-    if (!lc_coll_fill(call, coll, LC_COLL_EXSCAN, comm, -1))
-        return;
-    uint64_t block = count * lc_type_bytes(call->thread, type);
-    uint64_t n = (uint64_t)coll->comm->size, me = (uint64_t)coll->comm->rank;
-    coll->in_place = sendbuf == MPI_IN_PLACE;
-    lc_coll_bytes(call, coll, (n - me - 1) * block, me * block, block);
+    uint64_t own = kind == LC_COLL_SCAN && !coll->in_place;
+    lc_coll_bytes(call, coll, (n - me - 1 + own) * block, (me + own) * block, block);
 }
 
 static inline void lc_coll_allgather(struct lc_call *call, struct lc_coll *coll,
@@ -173,10 +163,8 @@ static inline void lc_coll_allgather(struct lc_call *call, struct lc_coll *coll,
 }
 
 static inline void lc_coll_gather(struct lc_call *call, struct lc_coll *coll, const void *sendbuf,
-                                  uint64_t sendcount, MPI_Datatype sendtype, const void *recvbuf,
-                                  uint64_t recvcount, MPI_Datatype recvtype, int root,
-                                  MPI_Comm comm) {
-    (void)recvbuf;
+                                  uint64_t sendcount, MPI_Datatype sendtype, uint64_t recvcount,
+                                  MPI_Datatype recvtype, int root, MPI_Comm comm) {
     if (!lc_coll_fill(call, coll, LC_COLL_N2ONE, comm, root) || root == MPI_PROC_NULL)
         return;
     uint64_t rcvd = coll->is_root ? recvcount * lc_type_bytes(call->thread, recvtype) : 0;

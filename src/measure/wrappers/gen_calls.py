@@ -278,13 +278,13 @@ def t_imrecv(c):
 SHAPES = {  # operation: (function of coll.h, parameters; what it says of its sides)
     "barrier": ("barrier", "comm"),
     "bcast": ("bcast", "count datatype root comm"),
-    "reduce": ("reduce", "sendbuf recvbuf count datatype root comm"),
+    "reduce": ("reduce", "sendbuf count datatype root comm"),
     "allreduce": ("allreduce", "sendbuf count datatype comm"),
-    "scan": ("scan", "sendbuf count datatype comm"),
-    "exscan": ("exscan", "sendbuf count datatype comm"),
+    "scan": ("prefix", "LC_COLL_SCAN sendbuf count datatype comm"),
+    "exscan": ("prefix", "LC_COLL_EXSCAN sendbuf count datatype comm"),
     "reduce_scatter": ("reduce_scatter", "sendbuf comm", "recvcounts datatype"),
     "reduce_scatter_block": ("allreduce", "sendbuf recvcount datatype comm"),
-    "gather": ("gather", "sendbuf sendcount sendtype recvbuf recvcount recvtype root comm"),
+    "gather": ("gather", "sendbuf sendcount sendtype recvcount recvtype root comm"),
     "gatherv": ("gatherv", "sendbuf root comm", "sendcount sendtype recvcounts recvtype"),
     "scatter": ("scatter", "sendcount sendtype recvbuf recvcount recvtype root comm"),
     "scatterv": ("scatterv", "recvbuf root comm", "sendcounts sendtype recvcount recvtype"),
@@ -316,7 +316,7 @@ def coll_sides(c, words):
 def coll_shape(c):
     shape, wanted, *sides = SHAPES[c.collective()]
     wanted = wanted.split()
-    c.has(*wanted)
+    c.has(*(word for word in wanted if not word.startswith("LC_")))
     arguments = [f"(uint64_t){n}" if n in ("count", "sendcount", "recvcount") else n for n in wanted]
     return (
         f"    struct lc_coll coll;\n    lc_coll_clear(&coll, {'true' if c.large else 'false'});\n"

@@ -68,9 +68,9 @@ static inline void lc_msg_fill(struct lc_call *call, struct lc_msg *msg, int pee
         msg->comm = NULL; /* no message */
 }
 
-static inline void lc_msg_out(struct lc_call *call, struct lc_msg *msg, uint64_t count,
-                              MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                              enum lc_send_kind kind) {
+static inline void lc_send_begin(struct lc_call *call, struct lc_msg *msg, uint64_t count,
+                                 MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                                 enum lc_send_kind kind) {
     lc_msg_fill(call, msg, dest, tag, comm);
     msg->kind = kind;
     if (lc_unlikely(msg->comm == NULL)) {
@@ -82,12 +82,6 @@ static inline void lc_msg_out(struct lc_call *call, struct lc_msg *msg, uint64_t
     call->class_bytes = msg->bytes;
     lc_counting_sent(call, msg->bytes);
     lc_hook_send(call, msg);
-}
-
-static inline void lc_send_begin(struct lc_call *call, struct lc_msg *msg, uint64_t count,
-                                 MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                                 enum lc_send_kind kind) {
-    lc_msg_out(call, msg, count, type, dest, tag, comm, kind);
 }
 
 static inline void lc_send_end(struct lc_call *call, struct lc_msg *msg, int result) {
@@ -102,10 +96,8 @@ static inline void lc_send_end(struct lc_call *call, struct lc_msg *msg, int res
 static inline void lc_isend_begin(struct lc_call *call, struct lc_msg *msg, uint64_t count,
                                   MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                                   enum lc_send_kind kind) {
-    lc_msg_fill(call, msg, dest, tag, comm);
+    lc_send_begin(call, msg, count, type, dest, tag, comm, kind);
     msg->id = lc_request_id(call->thread);
-    lc_msg_out(call, msg, count, type, dest, tag, comm, kind);
-    msg->id = call->thread->next_request;
 }
 
 /* Books what a request needs to be known by when it completes. */
@@ -187,7 +179,7 @@ static inline void lc_irecv_end(struct lc_call *call, struct lc_msg *msg, int re
 static inline void lc_sendrecv_begin(struct lc_call *call, struct lc_msg *out, struct lc_msg *in,
                                      uint64_t count, MPI_Datatype type, int dest, int sendtag,
                                      int source, int recvtag, MPI_Comm comm) {
-    lc_msg_out(call, out, count, type, dest, sendtag, comm, LC_SEND_STANDARD);
+    lc_send_begin(call, out, count, type, dest, sendtag, comm, LC_SEND_STANDARD);
     call->flags = 0;
     lc_recv_begin(call, in, source, recvtag, comm);
 }

@@ -25,10 +25,6 @@ struct lc_wrapper {
 };
 extern const struct lc_wrapper lc_wrappers[];
 
-/* What the generated wrappers do before and after point-to-point calls that start something
- * (completion: complete.h, collectives: coll.h). Bytes are booked where a send is started and where
- * a receive completes; MPI_PROC_NULL is no message. */
-
 /* What the generated wrappers do for windows and one-sided operations. */
 
 static inline void lc_rma_begin(struct lc_call *call, enum lc_rma_kind kind, MPI_Win win,
