@@ -188,22 +188,8 @@ void lc_clocks_win_free_end(struct lc_call *call, MPI_Win win, bool freed) {
 }
 
 static void set_group(struct ranks *ranks, MPI_Group group) {
-    MPI_Group world = MPI_GROUP_NULL;
-    int n = 0;
     free(ranks->world);
-    *ranks = (struct ranks){NULL, 0};
-    if (lc_real.Group_size(group, &n) != MPI_SUCCESS || n <= 0 ||
-        lc_real.Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS)
-        return;
-    int *own = malloc((size_t)n * sizeof *own);
-    ranks->world = malloc((size_t)n * sizeof *ranks->world);
-    for (int i = 0; own != NULL && i < n; i++)
-        own[i] = i;
-    if (own != NULL && ranks->world != NULL &&
-        lc_real.Group_translate_ranks(group, n, own, world, ranks->world) == MPI_SUCCESS)
-        ranks->n = n;
-    free(own);
-    lc_real.Group_free(&world);
+    ranks->world = lc_group_world(group, &ranks->n);
 }
 
 static void notify(struct lc_call *call, const struct window *w, const struct ranks *to,

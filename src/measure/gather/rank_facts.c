@@ -217,21 +217,25 @@ static double calibrate_ns(void) {
     return (double)(end - begin) * lc_timer.ns_per_tick / CALLS;
 }
 
+/* The one of this function and detail among n steps, new if it is not there; LC_RANK_STEPS: there
+ * is no room. */
+static uint32_t find_step(struct lc_rank_step *steps, uint32_t *n, uint32_t fn, uint32_t detail) {
+    uint32_t i = 0;
+    while (i < *n && (steps[i].fn != fn || steps[i].detail != detail))
+        i++;
+    if (i == *n && i < LC_RANK_STEPS)
+        steps[(*n)++] = (struct lc_rank_step){.fn = fn, .detail = detail};
+    return i;
+}
+
 /* With lc_core.lock held. */
 static void fill_steps(struct lc_rank_own *own) {
     uint32_t n;
     const struct lc_budget_step *steps = lc_budget_steps(&n);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t k = 0;
-        while (k < own->n_steps &&
-               (own->steps[k].fn != steps[i].fn || own->steps[k].detail != steps[i].detail))
-            k++;
-        if (k == LC_RANK_STEPS)
-            continue;
-        if (k == own->n_steps)
-            own->steps[own->n_steps++] =
-                (struct lc_rank_step){.fn = steps[i].fn, .detail = steps[i].detail};
-        own->steps[k].sites++;
+        uint32_t k = find_step(own->steps, &own->n_steps, steps[i].fn, steps[i].detail);
+        if (k < LC_RANK_STEPS)
+            own->steps[k].sites++;
     }
 }
 
@@ -328,19 +332,13 @@ static void put_process(struct lc_strbuf *facts) {
 /* Of all ranks: how many took a step, and the most call sites of one of them. */
 static void put_steps(const struct lc_rank_own *all, int n, struct lc_strbuf *facts) {
     struct lc_rank_step steps[LC_RANK_STEPS];
-    uint32_t n_steps = 0, ranks[LC_RANK_STEPS];
+    uint32_t n_steps = 0, ranks[LC_RANK_STEPS] = {0};
     for (int i = 0; i < n; i++)
         for (uint32_t s = 0; s < all[i].n_steps; s++) {
             const struct lc_rank_step *step = &all[i].steps[s];
-            uint32_t k = 0;
-            while (k < n_steps && (steps[k].fn != step->fn || steps[k].detail != step->detail))
-                k++;
+            uint32_t k = find_step(steps, &n_steps, step->fn, step->detail);
             if (k == LC_RANK_STEPS)
                 continue;
-            if (k == n_steps) {
-                steps[n_steps++] = *step;
-                ranks[k] = 0;
-            }
             steps[k].sites = step->sites > steps[k].sites ? step->sites : steps[k].sites;
             ranks[k]++;
         }

@@ -75,32 +75,42 @@ static uint32_t slot_of(MPI_Comm comm) {
     return (uint32_t)((mix ^ mix >> 5 ^ mix >> 10) % LC_COMM_SLOTS);
 }
 
+/* Fills in the world ranks of a group of n; false: MPI does not tell, or no memory. */
+static bool translate(MPI_Group group, int n, int32_t *world) {
+    MPI_Group all = MPI_GROUP_NULL;
+    int *ranks = malloc(((size_t)n + 1) * sizeof *ranks);
+    bool ok = ranks != NULL && lc_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS;
+    for (int i = 0; ok && i < n; i++)
+        ranks[i] = i;
+    ok = ok && lc_real.Group_translate_ranks(group, n, ranks, all, world) == MPI_SUCCESS;
+    if (all != MPI_GROUP_NULL)
+        lc_real.Group_free(&all);
+    free(ranks);
+    return ok;
+}
+
+int32_t *lc_group_world(MPI_Group group, int *n) {
+    int32_t *world = NULL;
+    if (lc_real.Group_size(group, n) == MPI_SUCCESS)
+        world = malloc(((size_t)*n + 1) * sizeof *world);
+    if (world != NULL && translate(group, *n, world))
+        return world;
+    free(world);
+    *n = 0;
+    return NULL;
+}
+
 typedef int ask_group(MPI_Comm comm, MPI_Group *group);
 
 /* World ranks of a group of n; MPI_UNDEFINED where MPI does not tell. NULL: no memory. */
 static int32_t *world_ranks(ask_group *ask, MPI_Comm comm, int n) {
     int32_t *world = malloc(((size_t)n + 1) * sizeof *world);
-    int *ranks = malloc(((size_t)n + 1) * sizeof *ranks);
-    MPI_Group all, group;
-    if (world == NULL || ranks == NULL) {
-        free(world);
-        free(ranks);
-        return NULL;
-    }
-    for (int i = 0; i < n; i++) {
+    MPI_Group group = MPI_GROUP_NULL;
+    bool ok = world != NULL && ask(comm, &group) == MPI_SUCCESS && translate(group, n, world);
+    for (int i = 0; world != NULL && !ok && i < n; i++)
         world[i] = MPI_UNDEFINED;
-        ranks[i] = i;
-    }
-    if (ask(comm, &group) == MPI_SUCCESS) {
-        if (lc_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
-            if (lc_real.Group_translate_ranks(group, n, ranks, all, world) != MPI_SUCCESS)
-                for (int i = 0; i < n; i++)
-                    world[i] = MPI_UNDEFINED;
-            lc_real.Group_free(&all);
-        }
+    if (group != MPI_GROUP_NULL)
         lc_real.Group_free(&group);
-    }
-    free(ranks);
     return world;
 }
 

@@ -81,6 +81,10 @@ static inline struct lc_comm *lc_comm_get(struct lc_thread *t, MPI_Comm comm) {
     return lc_comm_cold(t, comm);
 }
 
+/* The world ranks of the *n members of a group, MPI_UNDEFINED for one outside of MPI_COMM_WORLD;
+ * the caller frees them. NULL, 0: MPI does not tell, or no memory. */
+int32_t *lc_group_world(MPI_Group group, int *n);
+
 /* Who is in which communicator: the groups of ranks that communicators of this process had, each
  * once, however many communicators it had. Rows of collectives carry the number that a group has
  * here (LC_RAW_ROW_GROUP_SHIFT); which ranks these are, the parent puts together from what all

@@ -72,6 +72,9 @@ void *lc_symbol_behind(const char *path, const char *name);
 extern void *lc_gomp_reals[];
 extern const char *const lc_gomp_names[];
 
+/* The function of this name in the caller's library and what that needs; else in a libgomp that is
+ * there: a function may be called in the name of another library. NULL: none. */
+void *lc_in_scope_of(const char *name, const void *caller);
 /* The function that the caller would have found without this library; NULL: none. */
 void *lc_gomp_behind(unsigned entry, const void *caller);
 /* Is it one of GCC's runtime, which tells tools nothing? LLVM's has these functions, too. */

@@ -89,9 +89,7 @@ static int find_libgomp(struct dl_phdr_info *info, size_t bytes, void *path) {
     return 1;
 }
 
-/* Of the caller's library and what that needs; else of a libgomp that is there: a function may be
- * called in the name of another library. */
-static void *in_scope_of(const char *name, const void *caller) {
+void *lc_in_scope_of(const char *name, const void *caller) {
     void *library = library_of(caller);
     void *found = library != NULL ? dlsym(library, name) : NULL;
     close_library(library);
@@ -118,7 +116,7 @@ void *lc_gomp_behind(unsigned entry, const void *caller) {
         __atomic_store_n(&lc_gomp_reals[entry], real, __ATOMIC_RELAXED);
         return real;
     }
-    real = in_scope_of(lc_gomp_names[entry], caller);
+    real = lc_in_scope_of(lc_gomp_names[entry], caller);
     if (real != NULL && call != NULL) {
         atomic_store_explicit(&call->real, real, memory_order_relaxed);
         is_new(call);

@@ -470,16 +470,8 @@ EXPORT int dlclose(void *handle) {
 
 /* The function that the caller would have found without this library. */
 static void *behind(const char *name, const void *caller) {
-    Dl_info from;
     void *found = dlsym(RTLD_NEXT, name);
-    if (found != NULL || dladdr(caller, &from) == 0 || from.dli_fname == NULL)
-        return found;
-    void *library = dlopen(from.dli_fname, RTLD_LAZY | RTLD_NOLOAD); /* and what it needs */
-    if (library == NULL)
-        return NULL;
-    found = dlsym(library, name);
-    dlclose(library);
-    return found;
+    return found != NULL ? found : lc_in_scope_of(name, caller);
 }
 
 /* `ordered depend(sink: ..)` in what clang has compiled: of this waiting LLVM's runtime tells

@@ -222,10 +222,6 @@ void lc_trace_comm_named(struct lc_call *call, struct lc_comm *comm, const char 
         lc_trace_define_name(false, lc_trace_comm_id(call, comm), name);
 }
 
-void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm) {
-    lc_trace_comm_new(call, comm);
-}
-
 void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm) {
     struct lc_trace_stream *s = lc_trace_stream_of(call);
     if (s == NULL || comm->trace == NULL)

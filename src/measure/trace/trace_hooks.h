@@ -52,16 +52,15 @@ void lc_trace_comm_grid(struct lc_call *call, struct lc_comm *comm, const struct
 void lc_trace_define_neighbours(struct lc_call *call, struct lc_comm *comm, const int *sources,
                                 int n);
 
-/* A communicator that no constructor announced (MPI_Comm_idup, ..). */
-void lc_trace_comm_found(struct lc_call *call, struct lc_comm *comm);
-/* A constructor has made this communicator: it gets its definition. */
+/* A constructor has made this communicator, or it was found without one (MPI_Comm_idup, ..): it
+ * gets its definition. */
 void lc_trace_comm_new(struct lc_call *call, struct lc_comm *comm);
 /* A communicator is being freed: a record. */
 void lc_trace_comm_free(struct lc_call *call, struct lc_comm *comm);
 /* The number of a communicator in records. */
 static inline uint32_t lc_trace_comm_id(struct lc_call *call, struct lc_comm *comm) {
     if (lc_unlikely(comm->trace == NULL))
-        lc_trace_comm_found(call, comm);
+        lc_trace_comm_new(call, comm);
     return comm->id;
 }
 

@@ -148,21 +148,10 @@ static uint32_t group_number(const int32_t *world, uint32_t n) {
 }
 
 static uint32_t group_of(MPI_Group group) {
-    int n = 0;
-    MPI_Group all = MPI_GROUP_NULL;
-    lc_real.Group_size(group, &n);
-    int32_t *world = malloc(((size_t)n + 1) * 4);
-    int *ranks = malloc(((size_t)n + 1) * sizeof(*ranks));
-    uint32_t number = 0;
-    if (world != NULL && ranks != NULL && lc_real.Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
-        for (int i = 0; i < n; i++)
-            ranks[i] = i;
-        lc_real.Group_translate_ranks(group, n, ranks, all, world);
-        lc_real.Group_free(&all);
-        number = group_number(world, (uint32_t)n);
-    }
+    int n;
+    int32_t *world = lc_group_world(group, &n);
+    uint32_t number = world != NULL ? group_number(world, (uint32_t)n) : 0;
     free(world);
-    free(ranks);
     return number;
 }
 
