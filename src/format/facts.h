@@ -158,7 +158,10 @@ struct lc_fact_missing { /* an event that the runtime does not always report */
     char event[64];
 };
 
-/* Sums over all ranks but for events_most; late_* are ns. */
+/* Sums over all ranks but for events_most. unseen: messages and collectives over communicators that
+ * were not seen made. records to combined: messages and collectives of the tool's own; packed:
+ * replies that went with others. edges_late: edges that were added after clocks were published; by
+ * how much these were too low (late_*, ns). */
 struct lc_fact_counts {
     uint64_t messages, taken, absent, unsure, mispaired, late, void_entries, lost, violations;
     uint64_t collectives, skipped, overwritten, waited;

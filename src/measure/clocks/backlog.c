@@ -495,7 +495,7 @@ static void last_turn(bool *left) {
     *left = count() > 0 || shadows;
     static uint32_t given_up;
     uint32_t some_ms = given_up == 0 ? LC_GIVE_UP_MS : given_up < SOME ? LC_GIVE_UP_MS / 20 : 0;
-    if (!*left || lc_clk_within_timeout(&timeout, 1 + done + lc_clk.counts.parts_taken, some_ms))
+    if (!*left || lc_clk_within_timeout(&timeout, 1 + done + lc_clk.parts_taken, some_ms))
         return;
     given_up++;
     timeout = (struct lc_clk_timeout){0};

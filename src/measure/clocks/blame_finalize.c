@@ -187,15 +187,13 @@ void lc_clk_merge_blame(struct lc_strbuf *facts) {
     struct lc_blame *b = &lc_clk.blame, *other = malloc(sizeof *other),
                     *keyed = calloc(1, sizeof *keyed);
     struct lc_blame_row top[LC_BLAME_KEPT];
-    int ok = other != NULL && keyed != NULL, all_ok = 0;
     lc_clk_origins_finish();
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    for (uint32_t i = 0; all_ok && keyed != NULL && i < b->n; i++) {
-        struct lc_blame_row row = b->rows[i];
-        row.wait_key = lc_clk_path_hash((uint32_t)row.wait_key);
-        lc_blame_add(keyed, &row);
-    }
-    if (all_ok && keyed != NULL && other != NULL) {
+    if (lc_on_all(other != NULL && keyed != NULL, lc_core.comm) && keyed != NULL && other != NULL) {
+        for (uint32_t i = 0; i < b->n; i++) {
+            struct lc_blame_row row = b->rows[i];
+            row.wait_key = lc_clk_path_hash((uint32_t)row.wait_key);
+            lc_blame_add(keyed, &row);
+        }
         keyed->gone = b->gone;
         add_up(keyed, other);
         int n = share_top(keyed, top);
@@ -269,9 +267,7 @@ void lc_clk_pairs_put(struct lc_strbuf *facts) {
     room = room > 0 ? room : 1;
     struct row *rows = calloc(room, sizeof *rows);
     struct row *all = lc_core.rank == 0 ? calloc((size_t)room * n, sizeof *all) : NULL;
-    int ok = rows != NULL && (lc_core.rank != 0 || all != NULL), all_ok = 0;
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    if (all_ok) {
+    if (lc_on_all(rows != NULL && (lc_core.rank != 0 || all != NULL), lc_core.comm)) {
         int doubles = (int)(room * (sizeof *rows / sizeof(double)));
         fill(rows, room, left);
         lc_real.Gather(rows, doubles, MPI_DOUBLE, all, doubles, MPI_DOUBLE, 0, lc_core.comm);

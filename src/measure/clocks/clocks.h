@@ -66,18 +66,6 @@ struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bo
     double local_ns, offset_ns, error_ns;
 };
 
-struct lc_clk_counts {
-    uint64_t messages, collectives, skipped, violations, unresolved;
-    uint64_t largest_violation; /* ticks */
-    uint64_t unseen; /* messages and collectives over communicators that were not seen made */
-    uint64_t records, replies, packed, record_bytes, shadows,
-        combined; /* messages and collectives of our own; replies that went with others */
-    uint64_t packets, parts_taken, forced;
-    uint64_t events_most; /* longest queue (backlog.h) */
-    /* edges added after clocks were published, and by how many ticks the clocks were too low */
-    uint64_t edges_late, late_useful, late_whatif[LC_WHATIF_MAX];
-};
-
 struct lc_clk {
     bool ready; /* after MPI_Init: edges are possible */
     bool on;
@@ -163,7 +151,9 @@ struct lc_clk {
     _Atomic uint64_t n_points; /* operations in which all ranks waited for each other */
     _Atomic bool choosing;     /* scenarios: in some of them (lc_clk_is_point) */
     uint32_t whatif_tasks; /* bits: scenarios in which each task of OpenMP has a clock of its own */
-    struct lc_clk_counts counts;
+    struct lc_fact_counts counts; /* of this rank; lengths of time in ticks until the end */
+    uint64_t largest_violation;   /* ticks */
+    uint64_t parts_taken;         /* of packets */
     FILE *log; /* LATECOMER_CLOCKS_LOG: what the tests compute clocks and waits from on their own */
     struct lc_biased lock;
 };

@@ -231,11 +231,9 @@ static void put_clocks(const struct lc_offset_ends *c) {
         c->offset_begin, c->offset_end,
         seconds > 0 ? -(c->offset_end - c->offset_begin) / seconds * 1e-3 : 0,
         lc_clk.n_nodes > 1 ? fmax(c->error, lc_clk.resync_error_ns) + lc_clk.ahead_ns : 0,
-        (double)lc_clk.counts.largest_violation * lc_clk.ns_per_tick};
+        (double)lc_clk.largest_violation * lc_clk.ns_per_tick};
     double *all = lc_core.rank == 0 ? calloc(PER_RANK * (size_t)lc_core.size, sizeof *all) : NULL;
-    int ok = lc_core.rank != 0 || all != NULL;
-    lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
-    if (ok)
+    if (lc_on_first(all != NULL))
         lc_real.Gather(mine, PER_RANK, MPI_DOUBLE, all, PER_RANK, MPI_DOUBLE, 0, lc_core.comm);
     if (all == NULL) /* all ranks but the first */
         return;
@@ -262,31 +260,15 @@ static void put_clocks(const struct lc_offset_ends *c) {
 
 static void put_counts(void) {
     const struct lc_match_counts *m = &lc_clk.match.counts;
-    struct lc_fact_counts totals = {0},
-                          mine = {.messages = lc_clk.counts.messages,
-                                  .taken = m->taken,
-                                  .absent = m->absent,
-                                  .unsure = m->unsure,
-                                  .mispaired = m->mispaired,
-                                  .late = m->late,
-                                  .void_entries = m->void_entries,
-                                  .violations = lc_clk.counts.violations,
-                                  .collectives = lc_clk.counts.collectives,
-                                  .skipped = lc_clk.counts.skipped,
-                                  .records = lc_clk.counts.records,
-                                  .replies = lc_clk.counts.replies,
-                                  .packets = lc_clk.counts.packets,
-                                  .packed = lc_clk.counts.packed,
-                                  .record_bytes = lc_clk.counts.record_bytes,
-                                  .shadows = lc_clk.counts.shadows,
-                                  .combined = lc_clk.counts.combined,
-                                  .unresolved = lc_clk.counts.unresolved,
-                                  .unseen = lc_clk.counts.unseen,
-                                  .forced = lc_clk.counts.forced,
-                                  .edges_late = lc_clk.counts.edges_late,
-                                  .late_useful = lc_clk_ns_of(lc_clk.counts.late_useful),
-                                  .waited =
-                                      (uint64_t)((double)lc_clk.waited_ticks * lc_clk.ns_per_tick)};
+    struct lc_fact_counts totals = {0}, mine = lc_clk.counts;
+    mine.taken = m->taken;
+    mine.absent = m->absent;
+    mine.unsure = m->unsure;
+    mine.mispaired = m->mispaired;
+    mine.late = m->late;
+    mine.void_entries = m->void_entries;
+    mine.late_useful = lc_clk_ns_of(mine.late_useful);
+    mine.waited = (uint64_t)((double)lc_clk.waited_ticks * lc_clk.ns_per_tick);
     for (uint32_t i = 0; i < lc_clk.size; i++)
         mine.lost += lc_clk.outs[i].n_lost;
     for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
@@ -294,12 +276,12 @@ static void put_counts(void) {
         mine.whatif_lost += k->l.vec.n_whatif_lost;
     }
     for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
-        mine.late_whatif[s] = lc_clk_ns_of(lc_clk.counts.late_whatif[s]);
+        mine.late_whatif[s] = lc_clk_ns_of(mine.late_whatif[s]);
     uint32_t seen = lc_clk_whatif_seen(), all_seen = 0;
-    uint64_t most = lc_clk.counts.events_most;
     lc_real.Reduce(&mine, &totals, N_TOTAL, MPI_UINT64_T, MPI_SUM, 0, lc_core.comm);
     lc_real.Reduce(&seen, &all_seen, 1, MPI_UINT32_T, MPI_BOR, 0, lc_core.comm);
-    lc_real.Reduce(&most, &totals.events_most, 1, MPI_UINT64_T, MPI_MAX, 0, lc_core.comm);
+    lc_real.Reduce(&mine.events_most, &totals.events_most, 1, MPI_UINT64_T, MPI_MAX, 0,
+                   lc_core.comm);
     if (lc_core.rank != 0)
         return;
     lc_facts_put(&facts, LC_FACT_COUNTS, &totals, sizeof totals);
@@ -340,8 +322,7 @@ static void reduce_intervals(const struct lc_offset_ends *c) {
     lc_real.Allreduce(&mine, &n, 1, MPI_UINT32_T, MPI_MAX, lc_core.comm);
     double *max = calloc(2 * (size_t)n * LC_INTERVAL_MAXIMA + 1, sizeof *max);
     double *sum = calloc(2 * (size_t)n * LC_INTERVAL_SUMS + 1, sizeof *sum);
-    int ok = max != NULL && sum != NULL, all_ok = 0;
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    bool all_ok = lc_on_all(max != NULL && sum != NULL, lc_core.comm);
     if (all_ok && max != NULL && sum != NULL && n > 0) {
         for (uint32_t i = 0; i < n * LC_INTERVAL_MAXIMA; i++)
             max[i] = -INFINITY;

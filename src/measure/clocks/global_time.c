@@ -148,9 +148,8 @@ static void sync_nodes(double budget_ns, struct lc_clk_measured *m) {
         return;
     int *leaders = malloc(lc_clk.n_nodes * sizeof *leaders);
     struct lc_clk_measured *all = malloc(lc_clk.size * sizeof *all);
-    int ok = leaders != NULL && all != NULL, all_ok = 0;
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    all_ok = all_ok && leaders != NULL && all != NULL;
+    bool all_ok =
+        lc_on_all(leaders != NULL && all != NULL, lc_core.comm) && leaders != NULL && all != NULL;
     for (uint32_t i = 0; all_ok && i < lc_clk.n_nodes; i++)
         leaders[i] = (int)leader_of(i);
     if (all_ok && leaders[lc_clk.node] == (int)lc_clk.rank)
@@ -398,9 +397,8 @@ void lc_clk_trace_barrier(struct lc_call *call, struct lc_comm *comm) {
         return;
     uint32_t n = 0, me = 0;
     int *leaders = leaders_of(comm, &n, &me);
-    int32_t ok = leaders != NULL, all_ok = 0, decision[2] = {0, LC_NEVER};
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT32_T, MPI_MIN, comm->handle);
-    if (all_ok && leaders != NULL && n > 1) {
+    int32_t decision[2] = {0, LC_NEVER};
+    if (lc_on_all(leaders != NULL, comm->handle) && leaders != NULL && n > 1) {
         c->sync_step = c->sync_step ? c->sync_step : 1;
         if (comm->rank == 0)
             look(c, &decision[0]);
@@ -420,9 +418,7 @@ static void define_all(MPI_Comm node) {
     int size = 0, mine = (int)(trace.n_points * sizeof *trace.points), total = 0;
     lc_real.Comm_size(node, &size);
     int *counts = malloc(2 * (size_t)size * sizeof *counts);
-    int ok = counts != NULL, all_ok = 0;
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, node);
-    if (!all_ok || counts == NULL) {
+    if (!lc_on_all(counts != NULL, node) || counts == NULL) {
         free(counts);
         return;
     }
@@ -432,9 +428,7 @@ static void define_all(MPI_Comm node) {
         total += counts[i];
     }
     struct lc_clk_measured *all = malloc((size_t)total + 1);
-    ok = all != NULL;
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, node);
-    if (all_ok && all != NULL && total > 0) {
+    if (lc_on_all(all != NULL, node) && all != NULL && total > 0) {
         lc_real.Allgatherv(trace.points, mine, MPI_BYTE, all, counts, counts + size, MPI_BYTE,
                            node);
         for (size_t i = 0; i < (size_t)total / sizeof *all; i++)

@@ -397,8 +397,7 @@ static void reduce_phase(const struct lc_phase_name *p, const struct lc_offset_e
     fact.count = all[1];
     double *max = calloc(2 * n * LC_PHASE_MAXIMA + 1, sizeof *max),
            *sum = calloc(2 * n * LC_PHASE_SUMS + 1, sizeof *sum);
-    int ok = max != NULL && sum != NULL, all_ok = 0;
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
+    bool all_ok = lc_on_all(max != NULL && sum != NULL, lc_core.comm);
     if (all_ok && max != NULL && sum != NULL && n > 0) {
         fill(p, n, c, max, sum);
         lc_real.Reduce(max, max + n * LC_PHASE_MAXIMA, (int)(n * LC_PHASE_MAXIMA), MPI_DOUBLE,

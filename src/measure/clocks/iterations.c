@@ -39,9 +39,7 @@ void lc_iterations_put_ranks(const double *elapsed_s, const double *waiting_s, s
     f.rows = (size + f.ranks - 1) / f.ranks;
     size_t count = f.rows * f.blocks * LC_FIELD_VALUES;
     double *sums = calloc(2 * count + 1, sizeof *sums);
-    int ok = sums != NULL && count > 0, all_ok = 0;
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    if (all_ok && sums != NULL) {
+    if (lc_on_all(sums != NULL && count > 0, lc_core.comm) && sums != NULL) {
         if (elapsed_s != NULL)
             fill_field(&f, elapsed_s, waiting_s, sums);
         lc_real.Reduce(sums, sums + count, (int)count, MPI_DOUBLE, MPI_SUM, 0, lc_core.comm);
@@ -425,9 +423,8 @@ static void join(const struct own_loop *own, const struct lc_offset_ends *c, siz
     agree(own, &joined);
     struct lc_fact_loop loop = {
         .number = number, .n = joined.n, .stride = joined.stride, .ranks = joined.ranks};
-    int ok = joined.n + 1 >= LC_LOOP_LEAST && allocate(&v, joined.n), all_ok = 0;
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    if (all_ok && v.sum != NULL && v.most != NULL) {
+    bool ok = joined.n + 1 >= LC_LOOP_LEAST && allocate(&v, joined.n);
+    if (lc_on_all(ok, lc_core.comm) && v.sum != NULL && v.most != NULL) {
         fill(own, &joined, c, &v);
         lc_real.Reduce(v.max, v.max_all, (int)(N_MAX * joined.n), MPI_DOUBLE, MPI_MAX, 0,
                        lc_core.comm);
@@ -513,9 +510,7 @@ void lc_clk_iterations_put(const struct lc_offset_ends *c, struct lc_strbuf *fac
          k++) {
         size_t length = facts->length;
         join(taken.loop != NULL ? &taken : NULL, c, number, facts);
-        int grew = facts->length > length;
-        lc_real.Bcast(&grew, 1, MPI_INT, 0, lc_core.comm);
-        number += (size_t)grew;
+        number += lc_on_first(facts->length > length);
     }
     put_left_out(own, n, &left, facts);
 }

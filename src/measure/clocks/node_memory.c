@@ -139,13 +139,11 @@ bool lc_clk_memory(void) {
     lc_clk.records = transport == NULL || strcmp(transport, "shm") != 0;
     size_t bytes = lc_area_size(lc_clk.size);
     struct lc_hello mine = {.machine = machine_key(), .pid = getpid(), .fd = -1}, *all = NULL;
-    int ok = lc_alloc(&all, lc_clk.size, sizeof *all) == LC_OK &&
-             lc_alloc(&lc_clk.node_of, lc_clk.size, sizeof *lc_clk.node_of) == LC_OK &&
-             lc_alloc(&lc_clk.areas, lc_clk.size, sizeof *lc_clk.areas) == LC_OK &&
-             lc_alloc(&lc_clk.outs, lc_clk.size, sizeof *lc_clk.outs) == LC_OK && make_area(bytes);
-    int all_ok = 0;
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    if (!all_ok) {
+    bool ok = lc_alloc(&all, lc_clk.size, sizeof *all) == LC_OK &&
+              lc_alloc(&lc_clk.node_of, lc_clk.size, sizeof *lc_clk.node_of) == LC_OK &&
+              lc_alloc(&lc_clk.areas, lc_clk.size, sizeof *lc_clk.areas) == LC_OK &&
+              lc_alloc(&lc_clk.outs, lc_clk.size, sizeof *lc_clk.outs) == LC_OK && make_area(bytes);
+    if (!lc_on_all(ok, lc_core.comm)) {
         free(all);
         return false;
     }
@@ -158,8 +156,7 @@ bool lc_clk_memory(void) {
         if (i != lc_clk.rank && lc_clk.node_of[i] == lc_clk.node && all[i].machine == mine.machine)
             ok = map_peer(i, &all[i], bytes) && ok;
     free(all);
-    lc_real.Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    if (!all_ok)
+    if (!lc_on_all(ok, lc_core.comm))
         unmap_peers();
     close(lc_clk.memory_fd);
     lc_clk.memory_fd = -1;

@@ -138,8 +138,8 @@ take_entry(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
     lc_clk_edge(k, source, stamp, call->end, extra, n_extra);
     if (lc_unlikely(stamp->enter > call->end)) {
         lc_clk.counts.violations++;
-        if (stamp->enter - call->end > lc_clk.counts.largest_violation)
-            lc_clk.counts.largest_violation = stamp->enter - call->end;
+        if (stamp->enter - call->end > lc_clk.largest_violation)
+            lc_clk.largest_violation = stamp->enter - call->end;
     }
     if (source == lc_clk.rank)
         return 0;

@@ -145,13 +145,13 @@ static int take_past(uint32_t source, const uint64_t *words, int n) {
 /* A part of a packet. */
 static void add(uint32_t source, uint64_t *words, int n) {
     if (lc_clk_composed_is(words, n)) {
-        lc_clk.counts.parts_taken++;
+        lc_clk.parts_taken++;
         lc_clk_composed_part(source, words, (uint32_t)n);
         return;
     }
     if (n < LC_RECORD_HEAD)
         return;
-    lc_clk.counts.parts_taken++;
+    lc_clk.parts_taken++;
     if (!lc_clk_turns_take(source, words, (uint32_t)n))
         lc_clk_record_arrived(source, words, n);
 }

@@ -109,6 +109,20 @@ struct lc_core {
 extern struct lc_core lc_core;
 extern struct lc_real lc_real;
 
+/* Collective: is it so on all ranks of `comm`? One that has no memory, say, says no, and none
+ * begins what needs all of them. */
+static inline bool lc_on_all(bool own, MPI_Comm comm) {
+    int mine = own, all = 0;
+    return lc_real.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all != 0;
+}
+
+/* Collective over lc_core.comm: is it so on rank 0? What the others say counts for nothing. */
+static inline bool lc_on_first(bool own) {
+    int first = own;
+    lc_real.Bcast(&first, 1, MPI_INT, 0, lc_core.comm);
+    return first != 0;
+}
+
 /* What `latecomer run` asks of the core, in variables LATECOMER_* of the environment as it was at
  * the start; and the one line that the core may write to standard error. */
 

@@ -196,9 +196,8 @@ static void share_locations(struct gather *g, struct lc_raw *names) {
         if (counts == NULL || places == NULL)
             g->failed = true;
     }
-    int bytes = n * (int)sizeof *mine, ok = !g->failed || lc_core.rank != 0;
-    lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
-    if (!ok) {
+    int bytes = n * (int)sizeof *mine;
+    if (!lc_on_first(!g->failed)) {
         g->failed = true;
         goto out;
     }
@@ -209,9 +208,7 @@ static void share_locations(struct gather *g, struct lc_raw *names) {
     }
     if (lc_core.rank == 0)
         all = malloc((size_t)total + 1);
-    ok = lc_core.rank != 0 || all != NULL;
-    lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
-    if (!ok) {
+    if (!lc_on_first(all != NULL)) {
         g->failed = true;
         goto out;
     }
@@ -341,9 +338,7 @@ static void gather_facts(struct lc_strbuf *facts) {
     lc_rank_facts_fill(&own);
     if (lc_core.rank == 0)
         all = calloc((size_t)lc_core.size, sizeof *all);
-    int ok = lc_core.rank != 0 || all != NULL;
-    lc_real.Bcast(&ok, 1, MPI_INT, 0, lc_core.comm);
-    if (ok) {
+    if (lc_on_first(all != NULL)) {
         lc_real.Gather(&own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, 0,
                        lc_core.comm);
         if (lc_core.rank == 0)

@@ -325,11 +325,9 @@ static bool broadcast(struct lc_union *u, bool good, struct blob *b) {
     lc_real.Bcast(&b->n_bytes, sizeof(b->n_bytes), MPI_BYTE, 0, lc_core.comm);
     if (b->n_bytes == 0)
         return false;
-    int have = 1, all = 1;
     if (lc_core.rank != 0)
-        have = (b->bytes = malloc(b->n_bytes)) != NULL;
-    lc_real.Allreduce(&have, &all, 1, MPI_INT, MPI_MIN, lc_core.comm);
-    if (!all)
+        b->bytes = malloc(b->n_bytes);
+    if (!lc_on_all(b->bytes != NULL, lc_core.comm))
         return false;
     lc_real.Bcast(b->bytes, (int)b->n_bytes, MPI_BYTE, 0, lc_core.comm);
     if (lc_core.rank != 0) {
