@@ -15,6 +15,7 @@
 #include "base/perf_sampler.h"
 
 struct lc_ring_timer;
+struct lc_walk;
 
 struct lc_perf_ring {
     void *page;                  /* the kernel's control page; NULL: not there */
@@ -75,5 +76,25 @@ void lc_perf_ring_done(struct lc_perf_ring *ring, uint64_t head);
 
 /* There was no room for another sample: those after the last one before `head` are missing. */
 bool lc_perf_ring_full(const struct lc_perf_ring *ring, uint64_t head);
+
+/* The call chain of a sample from the copy of the stack that came with it, by remembered rules
+ * (unwind/walk.h): also where functions keep no frame pointer. Nothing outside of the copy is read,
+ * and each step moves outwards, so it ends whatever the copy holds. Innermost first: where the
+ * sample was, then return addresses; at most `max`. How many of them are certain; 0: there is no
+ * copy. *cut: the copy was too small for the next one. */
+uint32_t lc_stack_copy_walk(struct lc_walk *w, const struct lc_perf_record *sample,
+                            uint64_t *addresses, uint32_t max, bool *cut);
+
+/* What the kernel takes of a thread for one sample, which no stamp of ours holds. */
+
+/* Ticks; 0: not known. stack_bytes: of the copies of the stack. Takes the caller up to a
+ * millisecond. */
+uint64_t lc_sample_cost_measure(uint32_t stack_bytes);
+
+/* A power of two, at most `most`: every so many periods a sample, so that samples take no more than
+ * 0.8 % of the time, where the kernel takes kernel_ns for each (0: not known, taken to be much). A
+ * sample counts twice: the thread is late, and so is one that waits for it, which is late itself at
+ * another time. */
+uint32_t lc_sample_periods(double kernel_ns, uint64_t period_ns, uint32_t most);
 
 #endif

@@ -12,7 +12,6 @@
 #include "measure/callpath/python_stack.h"
 #include "measure/unwind/modules.h"
 #include "measure/samples/perf_ring.h"
-#include "measure/samples/stack_copy.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 #include "base/hash.h"

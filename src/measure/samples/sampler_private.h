@@ -9,7 +9,6 @@
 #include "measure/samples/perf_ring.h"
 #include "measure/samples/sample_nodes.h"
 #include "measure/samples/sampler.h"
-#include "measure/samples/switch_rate.h"
 
 struct lc_trace_stream;
 

@@ -13,7 +13,6 @@
 #include "measure/core/core.h"
 #include "measure/callpath/budget.h"
 #include "measure/callpath/python_stack.h"
-#include "measure/samples/sample_cost.h"
 #include "measure/samples/timer_ring.h"
 
 enum {

@@ -1,5 +1,3 @@
-#include "measure/samples/stack_copy.h"
-
 #include "measure/unwind/walk.h"
 #include "measure/samples/perf_ring.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "measure/samples/sample_cost.h"
+#include "measure/samples/perf_ring.h"
 
 enum { PERIOD_NS = 2000000, MOST = 16 };
 

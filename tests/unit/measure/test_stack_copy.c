@@ -11,7 +11,6 @@
 
 #include "measure/unwind/walk.h"
 #include "measure/samples/perf_ring.h"
-#include "measure/samples/stack_copy.h"
 
 enum { MOST = 128, SP = 0x7000 };
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "measure/samples/switch_rate.h"
+#include "measure/samples/off_cpu.h"
 
 enum { LOOKS = 64, LOOK_NS = 100000, LOOKS_PER_S = 10000 };
 
