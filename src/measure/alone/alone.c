@@ -1,3 +1,4 @@
+#include "measure/stub/stub.h"
 #include "measure/alone/alone.h"
 
 #include <mpi.h>
@@ -10,7 +11,6 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
-#include "measure/stub/stub.h"
 #include "measure/core/thread.h"
 
 static void fill(struct lc_call *call, struct lc_thread *t, uint64_t now) {

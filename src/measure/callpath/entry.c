@@ -9,7 +9,6 @@
 #include "measure/callpath/entry.h"
 #include "measure/callpath/loops.h"
 #include "measure/callpath/python_stack.h"
-#include "measure/unwind/walk.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 

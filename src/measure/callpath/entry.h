@@ -16,8 +16,6 @@
 #include "measure/core/thread.h"
 
 struct lc_loop;
-struct lc_state_row;
-struct lc_thread;
 
 /* What a remembered path keeps of each function and region on it: 16 bytes. */
 struct lc_item {
@@ -125,8 +123,6 @@ void lc_thread_paths_flush(struct lc_thread *t);
 struct lc_entry *lc_plain_entry(void);
 
 /* What rooms above want to hear of call paths; what starts the core sets it. */
-
-struct lc_entry;
 
 struct lc_path_watch { /* NULL: nobody wants to */
     /* A node of the call tree is in use. With lc_core.lock held. */

@@ -5,7 +5,6 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "measure/core/core.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"

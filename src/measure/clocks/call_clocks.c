@@ -1,7 +1,7 @@
 /* Begin and end of every call and region, ends of threads, intervals: where the clocks grow. */
 #include <string.h>
-
 #include "base/timer.h"
+
 #include "measure/clocks/clock_messages.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"

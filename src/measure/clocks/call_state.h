@@ -19,7 +19,6 @@
 struct lc_clk_comm;
 struct lc_comm;
 struct lc_path;
-struct lc_state_wait;
 
 /* Wait states, and what else is measured of OpenMP, in the order of lc_raw_measured. */
 enum lc_measured_wait {

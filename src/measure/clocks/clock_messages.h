@@ -26,13 +26,7 @@
 #include "measure/core/thread.h"
 #include "piggyback/open_receives.h"
 
-struct lc_call;
-struct lc_clk_recv;
-struct lc_clk_thread;
 struct lc_ended;
-struct lc_ring_entry;
-struct lc_stamp;
-struct lc_stashed;
 union lc_op_clocks;
 
 /* Shorter messages are not expected to wait for their receiver; from LC_SYNCHRONOUS_BYTES on no MPI

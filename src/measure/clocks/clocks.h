@@ -41,7 +41,6 @@
 #include "piggyback/match.h"
 
 struct lc_freed_log;
-struct lc_ring_out;
 
 enum {
     LC_REPLY_SLOTS = 1024,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/strbuf.h"
 #include "format/facts.h"
 #include "measure/clocks/call_state.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/far_barrier.h"
-#include "base/mem.h"
 #include "base/timer.h"
 #include "measure/mpi/handles.h"
 #include "measure/mpi/request.h"
@@ -19,7 +18,6 @@
 #include "measure/clocks/clock_messages.h"
 #include "measure/clocks/origins.h"
 #include "measure/clocks/records.h"
-#include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "measure/callpath/loops.h"
 #include "measure/callpath/entry.h"

@@ -1,6 +1,3 @@
-/* Collectives: who writes, who reads, who waits for whom
- * (docs/definitions/wait-states.md#23-collectives). Inside a node by logs in shared memory; members
- * on several nodes: shadow_collectives.c. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,6 @@
-/* Collectives: who writes, who reads, who waits for whom. */
+/* Collectives: who writes, who reads, who waits for whom
+ * (docs/definitions/wait-states.md#23-collectives). Inside a node by logs in shared memory
+ * (collectives.c); members on several nodes: shadow_collectives.c. */
 #ifndef LC_MEASURE_CLOCKS_COLLECTIVES_H
 #define LC_MEASURE_CLOCKS_COLLECTIVES_H
 
@@ -13,17 +15,10 @@
 #include "measure/clocks/edges.h"
 #include "piggyback/cpvec.h"
 
-struct lc_call;
-struct lc_clk_coll;
-struct lc_clk_comm;
-struct lc_clk_thread;
-struct lc_coll;
-struct lc_comm;
 struct lc_request;
 struct lc_shadow;
 struct lc_shadow_batch;
 struct lc_shadow_edge;
-struct lc_stamp;
 
 /* The deferred work of a blocking collective: reads the entries of the others, which had not
  * reached this core's cache when the call ended. */

@@ -6,7 +6,6 @@
 #include "base/timer.h"
 #include "measure/mpi/handles.h"
 #include "measure/mpi/operations.h"
-#include "measure/mpi/request.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"

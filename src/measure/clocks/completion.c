@@ -1,7 +1,6 @@
 /* Completion of requests: receives in the order in which they were posted, then the rest. */
 #include <stdlib.h>
 
-#include "measure/mpi/handles.h"
 #include "measure/mpi/request.h"
 #include "measure/clocks/clock_messages.h"
 #include "measure/clocks/call_state.h"

@@ -7,7 +7,6 @@
 
 #include "base/timer.h"
 #include "measure/clocks/backlog.h"
-#include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/collectives.h"
 #include "measure/clocks/edges.h"

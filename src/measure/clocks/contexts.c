@@ -1,4 +1,3 @@
-/* The synchronisation of all members of a new communicator inside its constructor. */
 #include <stdlib.h>
 #include <string.h>
 

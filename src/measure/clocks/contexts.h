@@ -10,9 +10,7 @@
 #include "piggyback/colllog.h"
 #include "piggyback/combine.h"
 
-struct lc_call;
 struct lc_clk_thread;
-struct lc_comm;
 struct lc_shadow;
 
 struct lc_clk_comm {

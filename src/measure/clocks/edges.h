@@ -62,10 +62,7 @@ LC_COLD void lc_clk_count_unseen(uint64_t *kind);
  * nothing else is said. */
 
 struct lc_ended;
-struct lc_reply_slot;
-struct lc_ring_entry;
 struct lc_shadow;
-struct lc_stashed;
 
 /* The edge of a message whose entry is pending; takes `item`. Where a thread has more open edges
  * than it can keep, messages of one source share the record of the latest. */

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "measure/callpath/entry.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/intervals.h"
@@ -16,7 +17,6 @@
 #include "format/facts.h"
 #include "format/omp_construct.h"
 #include "measure/core/core.h"
-#include "measure/callpath/entry.h"
 #include "measure/core/state_write.h"
 #include "measure/clocks/global_time.h"
 

@@ -14,7 +14,6 @@ struct lc_call;
 struct lc_clk_thread;
 struct lc_loop;
 struct lc_offset_ends;
-struct lc_strbuf;
 
 /* region: named, open now. With lc_clk_all_lock. */
 void lc_clk_interval_begin(uint64_t now, uint32_t region);

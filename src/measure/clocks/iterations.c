@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 #include "measure/clocks/intervals.h"
-#include "base/hash.h"
 #include "base/strbuf.h"
 #include "format/facts.h"
 #include "format/state.h"
@@ -15,7 +14,6 @@
 #include "base/stats.h"
 #include "base/mem.h"
 #include "measure/clocks/call_state.h"
-#include "measure/core/thread.h"
 
 enum { MOST_BLOCKS = 64, MOST_ROWS = 256, MOST_LOOPS = 8 };
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "measure/mpi/operations.h"
-#include "measure/mpi/request.h"
 #include "measure/clocks/clock_messages.h"
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/call_state.h"

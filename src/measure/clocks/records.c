@@ -17,7 +17,6 @@
 #include "measure/clocks/global_time.h"
 #include "piggyback/match.h"
 #include "measure/clocks/collectives.h"
-#include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 
 void lc_clk_pack_stamp(const struct lc_stamp *stamp, uint64_t *words) {

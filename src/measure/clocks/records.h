@@ -9,8 +9,6 @@
 
 struct lc_call;
 struct lc_clk_thread;
-struct lc_ring_entry;
-struct lc_stamp;
 
 /* The words of a record with the clocks of an entry, without replies; returns their number, of
  * LC_PART_WORDS at most. waits: what it says of its send (LC_RECORD_WAITS, ..). */

@@ -25,12 +25,10 @@
 #include "measure/clocks/edges.h"
 #include "measure/clocks/records.h"
 #include "measure/clocks/wait_states.h"
-#include "measure/core/core.h"
 #include "measure/core/thread.h"
 #include "piggyback/match.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/origins.h"
-#include "piggyback/logical.h"
 #include "piggyback/match_types.h"
 
 /* What a member of a collective operation tells the others. */

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/mem.h"
 #include "measure/mpi/handles.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
@@ -26,7 +25,6 @@
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
-#include "piggyback/logical.h"
 #include "piggyback/match.h"
 #include "piggyback/pending_entries.h"
 #include "measure/clocks/collectives.h"

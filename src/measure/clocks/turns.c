@@ -9,10 +9,8 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/global_time.h"
-#include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "piggyback/logical.h"
-#include "piggyback/match.h"
 
 enum {
     LC_TURNS = 24,         /* in a packet */

@@ -1,6 +1,4 @@
-/* Measured wait states: choice among the candidates of a call, booking per call path, blame, and
- * late receivers that are known late.
- *
+/* Late receivers.
  * Inside a node the sender finds in the receiver's log of posts when its receive was posted
  * (back_edges.c). Where it does not, and between nodes, the receiver tells it; what comes after the
  * send has ended is booked later (edges.c). */
@@ -9,9 +7,7 @@
 
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
-#include "measure/clocks/edges.h"
 #include "measure/clocks/global_time.h"
-#include "measure/clocks/intervals.h"
 #include "measure/clocks/records.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
@@ -19,8 +15,6 @@
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 #include "piggyback/blame.h"
-#include "piggyback/logical.h"
-#include "piggyback/match.h"
 
 struct lc_state_wait *lc_clk_waits_new(uint32_t thread, uint32_t node) {
     uint64_t offset = 0;

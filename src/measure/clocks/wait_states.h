@@ -12,10 +12,7 @@
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 
-struct lc_offset_ends;
 struct lc_path;
-struct lc_ring_entry;
-struct lc_stamp;
 
 /* A candidate of the call in progress (ticks 0 counts where the smallest is wanted). */
 static inline void lc_clk_candidate(struct lc_clk_thread *k, const struct lc_call *call,

@@ -7,10 +7,6 @@
 
 #include "measure/clocks/clocks.h"
 
-struct lc_call;
-struct lc_clk_thread;
-struct lc_strbuf;
-
 /* Reads the scenarios of the run. */
 void lc_clk_whatif_init(void);
 /* One scenario more, of our own: with a clock per task of OpenMP, so that this clock travels

@@ -33,7 +33,6 @@
 #include "format/state.h"
 #include "base/err.h"
 
-struct lc_state_header;
 struct lc_stub;
 struct lc_thread;
 

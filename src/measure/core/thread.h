@@ -21,9 +21,6 @@ struct lc_request;
 struct lc_sampler;
 struct lc_budget_sites;
 struct lc_budget_site;
-struct lc_state_chunk;
-struct lc_state_row;
-struct lc_state_thread;
 
 struct lc_region_open {
     struct lc_entry *entry;

@@ -13,7 +13,6 @@
 #include "format/rank_record.h"
 #include "measure/core/core.h"
 #include "measure/gather/finalize.h"
-#include "measure/core/thread.h"
 
 /* Do all ranks of MPI_COMM_WORLD run under the tool, with the same options? MPI itself cannot
  * answer: a rank without the tool takes no part. So each rank leaves a record in one file of the

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/binomial.h"
-#include "base/mem.h"
 #include "base/outfile.h"
 #include "base/pieces.h"
 #include "base/strbuf.h"

@@ -7,7 +7,6 @@
 #include "format/facts.h"
 
 struct lc_part;
-struct lc_strbuf;
 
 /* Gathers and writes the profile, and makes the library's last messages: after all other parts. */
 extern const struct lc_part lc_profile_part;

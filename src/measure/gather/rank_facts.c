@@ -23,7 +23,6 @@
 #include "measure/core/thread.h"
 #include "base/strbuf.h"
 #include "format/facts.h"
-#include "measure/stub/stub.h"
 #include "measure/unwind/modules.h"
 
 /* Which objects of the process call MPI past the wrappers? The words that their calls jump through

@@ -51,9 +51,7 @@ static LC_COLD void lc_callback_call(struct lc_thread *t, uint32_t fn, uint64_t 
     t->cold = cold;
 }
 
-/* Threads become locations with their first event, and take part in changes of mode.
- *
- * A program may make any number of threads, each of which ends soon. So when APART of them have
+/* A program may make any number of threads, each of which ends soon. So when APART of them have
  * been locations of their own, those that end leave their location, with all that it remembers, to
  * the next new thread: what it takes in memory is bounded by how many threads live at once. */
 enum { APART = 256 };

@@ -53,9 +53,6 @@ void lc_groups_get(struct lc_groups *groups) {
     *groups = known;
 }
 
-/* Communicators and data types by handle. Records of freed communicators are kept for a while, as
- * requests may still point to them. */
-
 enum { BUCKETS = 256, GRAVES = 1024 };
 static struct lc_comm *buckets[BUCKETS];
 static struct lc_comm *freed_comms[GRAVES];

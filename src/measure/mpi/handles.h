@@ -12,8 +12,6 @@
 #include "measure/core/thread.h"
 #include "format/facts.h"
 
-struct lc_thread;
-
 /* A communicator of this process. Made when first seen, kept until it is freed. */
 struct lc_comm {
     MPI_Comm handle;
@@ -90,8 +88,6 @@ int32_t *lc_group_world(MPI_Group group, int *n);
  * here (LC_RAW_ROW_GROUP_SHIFT); which ranks these are, the parent puts together from what all
  * ranks know: their own position in groups that are named by a hash of their ranks. Goes into the
  * facts (gather/rank_facts.c). */
-
-struct lc_comm;
 
 /* All so far. With lc_core.lock held. */
 void lc_groups_get(struct lc_groups *groups);

@@ -17,7 +17,6 @@
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 
-struct lc_coll;
 struct lc_comm;
 struct lc_path;
 

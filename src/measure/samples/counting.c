@@ -12,7 +12,6 @@
 
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
-#include "measure/core/state_write.h"
 #include "measure/core/thread.h"
 #include "measure/samples/sample_nodes.h"
 

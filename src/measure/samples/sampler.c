@@ -6,7 +6,6 @@
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
 #include "measure/samples/timer_ring.h"
-#include "measure/core/state_write.h"
 #include "measure/trace/trace_area.h"
 
 static struct lc_sample_place *place_of(struct lc_sampler *s, uint32_t node) {

@@ -17,9 +17,6 @@
 
 #include "measure/core/thread.h"
 
-struct lc_call;
-struct lc_part;
-
 /* Each thread is sampled from its first event to its end. */
 extern const struct lc_part lc_samples_part;
 

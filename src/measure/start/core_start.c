@@ -21,7 +21,6 @@
 #include "measure/unwind/walk.h"
 #include "measure/samples/sampler.h"
 #include "measure/core/state_write.h"
-#include "measure/core/thread.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_hooks.h"
 #include "measure/clocks/clocks_hooks.h"

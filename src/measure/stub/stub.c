@@ -468,7 +468,6 @@ EXPORT int dlclose(void *handle) {
     return result;
 }
 
-/* The function that the caller would have found without this library. */
 static void *behind(const char *name, const void *caller) {
     void *found = dlsym(RTLD_NEXT, name);
     return found != NULL ? found : lc_in_scope_of(name, caller);

@@ -1,4 +1,3 @@
-/* The definition stream: what is said once. Cold; one lock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

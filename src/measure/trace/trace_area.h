@@ -20,8 +20,6 @@
 
 struct lc_comm;
 struct lc_entry;
-struct lc_thread;
-struct lc_timer_bend;
 
 /* Once, when the state exists: makes the area if tracing is asked for. */
 void lc_trace_start(void);
@@ -185,11 +183,6 @@ void lc_trace_close(void);
  *
  * Each thread has records in its own stream only: it learns of windows at its next event
  * (LC_MODE_WINDOW), and the time outside of them becomes the region LC_NOT_TRACED there. */
-
-struct lc_call;
-struct lc_msg;
-struct lc_region_open;
-struct lc_request;
 
 /* Once, when the area exists: what the user asked for. */
 void lc_trace_window_init(void);

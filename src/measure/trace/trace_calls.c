@@ -1,4 +1,3 @@
-/* Records that are seldom, or of which a call may write many. */
 #include <string.h>
 
 #include "format/omp_construct.h"

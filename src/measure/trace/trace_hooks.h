@@ -21,13 +21,6 @@
 
 /* Records that are seldom, or of which a call may write many. */
 
-struct lc_call;
-struct lc_coll;
-struct lc_grid;
-struct lc_part;
-struct lc_request;
-struct lc_trace_stream;
-
 extern const struct lc_part lc_trace_part;
 
 /* Records of requests that completed, with more than the hot path knows. */

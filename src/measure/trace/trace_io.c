@@ -5,7 +5,6 @@
 #include "measure/mpi/handles.h"
 #include "measure/mpi/request.h"
 #include "measure/core/core.h"
-#include "measure/callpath/entry.h"
 #include "measure/core/thread.h"
 #include "measure/trace/trace_area.h"
 #include "measure/trace/trace_hooks.h"

@@ -1,16 +1,16 @@
+#include "measure/hot/hot.h"
+#include "measure/wrappers/complete.h"
 #include "measure/wrappers/special.h"
 
 #include <stdlib.h>
 #include <string.h>
-
 #include "base/timer.h"
-#include "measure/wrappers/complete.h"
+
 #include "measure/mpi/handles.h"
 #include "measure/mpi/operations.h"
 #include "measure/mpi/request.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
-#include "measure/hot/hot.h"
 #include "measure/core/thread.h"
 #include "measure/trace/trace_hooks.h"
 

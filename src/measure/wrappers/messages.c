@@ -7,10 +7,7 @@
 #include "measure/mpi/request.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
-#include "measure/hot/hot.h"
-#include "measure/callpath/entry.h"
 #include "measure/core/thread.h"
-#include "measure/trace/trace_hooks.h"
 
 /* Point-to-point calls that are not worth a place in the hot path. */
 

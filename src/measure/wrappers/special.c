@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure/stub/stub.h"
 #include "base/parents_file.h"
 #include "base/timer.h"
+#include "measure/stub/stub.h"
 #include "measure/wrappers/special.h"
 #include "measure/mpi/request.h"
 #include "measure/core/core.h"

@@ -8,8 +8,6 @@
 #include "measure/core/core.h"
 #include "measure/mpi/handles.h"
 
-struct lc_call;
-struct lc_coll;
 struct lc_request;
 
 /* In MPI_Init, after MPI's; collective. */
