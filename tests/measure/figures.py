@@ -153,7 +153,7 @@ def overhead():
             yield Source(f"overhead.composed_{delay.replace('.', '')}.{flavour}", "overhead", 7, 0, 30,
                          (Row("allreduce.saved", "%", at_least(10), f"MPI_Allreduce in a row between hosts, packets of {delay} ms: time saved by reducing clocks together"),),
                          ("{python}", "{root}/tests/bench/nodes/between.py", "{build}", "--flavour", flavour, "--modes", "clocks,apart", "--runs", "5", "--delay", delay,
-                          "--iterations", "5000"))
+                          "--iterations", "5000" if delay == "0" else "2000"))
     for flavour in FLAVOURS:
         yield Source(f"piggyback.own_packets.{flavour}", "overhead", 5, int(flavour == "openmpi"), 5,
                      (Row("allreduce", "packets", at_most(0.25), "packets of the tool's per allreduce and rank, over messages"),
