@@ -45,38 +45,61 @@ LC_COLD struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *pa
     return row;
 }
 
-struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node) {
-    if (node == 0 || node == LC_NONE || t->time_rows == NULL)
-        return t->void_row;
-    uint32_t i = hash_node(node) & t->times_mask;
-    for (; t->time_rows[i] != NULL; i = (i + 1) & t->times_mask)
-        if (t->time_rows[i]->node == node)
-            return t->time_rows[i];
-    if (t->n_times ==
-        t->times_mask) /* it could not grow: one place stays empty, where searches end */
-        return t->void_row;
-    struct lc_state_row *row = lc_state_row_take(t, node, LC_RAW_CLASS_TIME);
-    if (row == t->spill_row)
-        return t->void_row;
-    t->time_rows[i] = row;
-    if (++t->n_times * 2 <= t->times_mask)
-        return row;
-    uint32_t mask = t->times_mask * 2 + 1;
-    struct lc_state_row **bigger = calloc(mask + 1u, sizeof(struct lc_state_row *));
-    if (bigger == NULL)
-        return row;
-    for (uint32_t k = 0; k <= t->times_mask; k++) {
-        if (t->time_rows[k] == NULL)
-            continue;
-        uint32_t at = hash_node(t->time_rows[k]->node) & mask;
-        while (bigger[at] != NULL)
-            at = (at + 1) & mask;
-        bigger[at] = t->time_rows[k];
+static uint64_t address_of(const struct lc_state_row *row) {
+    return row->size_class == LC_RAW_CLASS_ADDRESS ? row->min : 0;
+}
+
+/* Its place, or the free one where it belongs. */
+static struct lc_state_row **place_of(const struct lc_row_table *table, uint32_t node,
+                                      uint64_t address) {
+    uint32_t at = (uint32_t)(lc_hash_key(address ^ (uint64_t)node << 40) >> 32) & table->mask;
+    while (table->rows[at] != NULL &&
+           (table->rows[at]->node != node || address_of(table->rows[at]) != address))
+        at = (at + 1) & table->mask;
+    return &table->rows[at];
+}
+
+static void grow(struct lc_row_table *table) {
+    struct lc_row_table more = {.n = table->n, .mask = table->mask * 2 + 1};
+    if (table->rows == NULL)
+        more.mask = HASH_START - 1;
+    more.rows = calloc(more.mask + 1u, sizeof(struct lc_state_row *));
+    if (more.rows == NULL)
+        return;
+    for (uint32_t i = 0; table->rows != NULL && i <= table->mask; i++)
+        if (table->rows[i] != NULL)
+            *place_of(&more, table->rows[i]->node, address_of(table->rows[i])) = table->rows[i];
+    free(table->rows);
+    *table = more;
+}
+
+struct lc_state_row *lc_row_of(struct lc_thread *t, struct lc_row_table *table, uint32_t class,
+                               uint32_t node, uint64_t address) {
+    struct lc_state_row **place = table->rows != NULL ? place_of(table, node, address) : NULL;
+    if (place != NULL && *place != NULL)
+        return *place;
+    if (class == LC_RAW_CLASS_ADDRESS && table->n >= LC_ROWS_ADDRESSES)
+        return NULL;
+    if (table->rows == NULL || table->n * 2 > table->mask) {
+        grow(table);
+        place = table->rows != NULL ? place_of(table, node, address) : NULL;
     }
-    free(t->time_rows);
-    t->time_rows = bigger;
-    t->times_mask = mask;
-    return row;
+    /* where it could not grow, one place stays empty, where searches end */
+    if (place == NULL || table->n == table->mask)
+        return NULL;
+    struct lc_state_row *row = lc_state_row_take(t, node, class);
+    if (row == t->spill_row)
+        return NULL;
+    if (class == LC_RAW_CLASS_ADDRESS)
+        row->min = address;
+    table->n++;
+    return *place = row;
+}
+
+struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node) {
+    struct lc_state_row *row =
+        node != 0 && node != LC_NONE ? lc_row_of(t, &t->times, LC_RAW_CLASS_TIME, node, 0) : NULL;
+    return row != NULL ? row : t->void_row;
 }
 
 /* --- paths --- */
@@ -270,7 +293,7 @@ static void free_paths(struct lc_thread *t) {
         free(t->lost_entry->path);
     free(t->buckets);
     free(t->paths);
-    free(t->time_rows);
+    free(t->times.rows);
     free(t->regions);
     free(t->draft);
     free(t->off_entry);
@@ -288,7 +311,7 @@ static void free_paths(struct lc_thread *t) {
     lc_python_thread_free(t);
     t->buckets = NULL;
     t->paths = NULL;
-    t->time_rows = NULL;
+    t->times = (struct lc_row_table){0};
     t->regions = NULL;
     t->draft = NULL;
     t->off_entry = t->start_entry = t->lost_entry = t->callback_entry = NULL;
@@ -299,9 +322,8 @@ static void free_paths(struct lc_thread *t) {
 static enum lc_err make(struct lc_thread *t) {
     t->buckets = calloc(LC_BUCKETS, sizeof(struct lc_entry *));
     t->paths = calloc(HASH_START, sizeof(struct lc_path *));
-    t->time_rows = calloc(HASH_START, sizeof(struct lc_state_row *));
     t->regions = calloc(LC_REGION_DEPTH, sizeof(struct lc_region_open));
-    t->paths_mask = t->times_mask = HASH_START - 1;
+    t->paths_mask = HASH_START - 1;
     t->off_entry = lc_plain_entry();
     t->start_entry = lc_plain_entry();
     t->lost_entry = lc_plain_entry();
@@ -311,10 +333,10 @@ static enum lc_err make(struct lc_thread *t) {
     t->spill_row = calloc(1, sizeof(struct lc_state_row));
     t->pool = lc_pool_new(LC_ENTRIES_FIRST);
     struct lc_path *off = calloc(1, sizeof *off), *lost = calloc(1, sizeof *lost);
-    if (t->buckets == NULL || t->paths == NULL || t->time_rows == NULL || t->regions == NULL ||
-        t->off_entry == NULL || t->start_entry == NULL || t->lost_entry == NULL ||
-        t->scratch_entries[0] == NULL || t->scratch_entries[1] == NULL || t->void_row == NULL ||
-        t->spill_row == NULL || t->pool == NULL || off == NULL || lost == NULL) {
+    if (t->buckets == NULL || t->paths == NULL || t->regions == NULL || t->off_entry == NULL ||
+        t->start_entry == NULL || t->lost_entry == NULL || t->scratch_entries[0] == NULL ||
+        t->scratch_entries[1] == NULL || t->void_row == NULL || t->spill_row == NULL ||
+        t->pool == NULL || off == NULL || lost == NULL) {
         free(off);
         free(lost);
         free_paths(t);

@@ -112,6 +112,13 @@ void lc_entry_check(struct lc_thread *t, const struct lc_entry *entry, uint64_t 
 /* The row of a path, made if it is not there; never NULL: a spill row if the
  * state is full. */
 struct lc_state_row *lc_row_cold(struct lc_thread *t, struct lc_path *path, uint32_t key);
+enum { LC_ROWS_ADDRESSES = 4096 }; /* of a thread; samples at others are not kept by address */
+
+/* The row of a class and node in the table of the class, made if it is not there; NULL: the state
+ * is full, or no memory. address: of LC_RAW_CLASS_ADDRESS, rows of which are found by it as well;
+ * else 0. */
+struct lc_state_row *lc_row_of(struct lc_thread *t, struct lc_row_table *table, uint32_t class,
+                               uint32_t node, uint64_t address);
 /* The row of a node's time, made if it is not there; never NULL: a row that nobody reads if the
  * state is full. */
 struct lc_state_row *lc_time_row(struct lc_thread *t, uint32_t node);

@@ -36,6 +36,12 @@ struct lc_type_slot { /* mpi/handles.h */
     int64_t size_bytes;
 };
 
+/* Rows of a thread's state of one class, by node (callpath/entry.h, lc_row_of). */
+struct lc_row_table {
+    struct lc_state_row **rows; /* hash; NULL: none yet */
+    uint32_t n, mask;
+};
+
 struct lc_thread {
     _Atomic uint32_t mode;
     uint32_t depth;            /* 1 inside an MPI call: nested calls pass through */
@@ -76,10 +82,9 @@ struct lc_thread {
     struct lc_entry *scratch_entries[2]; /* paths that cannot be kept, in turns */
     /* for calls inside callbacks: no items; NULL before the first */
     struct lc_entry *callback_entry;
-    struct lc_path **paths;          /* hash by node */
-    struct lc_state_row **time_rows; /* hash by node: LC_RAW_CLASS_TIME */
+    struct lc_path **paths; /* hash by node */
     uint32_t paths_mask, n_paths;
-    uint32_t times_mask, n_times;
+    struct lc_row_table times;      /* of LC_RAW_CLASS_TIME */
     struct lc_state_row *void_row;  /* what is not kept: root time, calls while off */
     struct lc_state_row *spill_row; /* calls that found the state full: counted as lost */
     enum lc_callpath callpath;

@@ -13,14 +13,14 @@
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
-#include "measure/samples/sample_nodes.h"
+#include "measure/callpath/entry.h"
 
 enum { HARDWARE = 2, PAGE = 4096 }; /* the first of enum lc_counter */
 
 struct lc_counting {
     uint64_t last[LC_COUNTERS];
     const struct perf_event_mmap_page *pages[HARDWARE]; /* NULL: not counted */
-    struct lc_sample_rows rows;
+    struct lc_row_table rows;
 };
 
 void lc_counting_init(void) {
@@ -141,7 +141,7 @@ void lc_counting_book(struct lc_thread *t, uint32_t node, uint64_t bytes,
     if (counts != NULL)
         memcpy(counts, since, sizeof since);
     struct lc_state_row *row = node != 0 && node != LC_NONE
-                                   ? lc_sample_row(t, &c->rows, LC_RAW_CLASS_COUNTERS, node, 0)
+                                   ? lc_row_of(t, &c->rows, LC_RAW_CLASS_COUNTERS, node, 0)
                                    : NULL;
     if (row == NULL)
         return;

@@ -14,7 +14,6 @@
 #include "measure/samples/perf_ring.h"
 #include "measure/core/state_write.h"
 #include "measure/core/thread.h"
-#include "base/hash.h"
 
 enum { DEEPEST = 48 }; /* functions below the exact node */
 
@@ -270,49 +269,4 @@ uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_r
     uint32_t node = node_of(t, at, sample, known, scratch, cut, address);
     pthread_mutex_unlock(&lc_core.lock);
     return node;
-}
-
-static uint64_t address_of(const struct lc_state_row *row) {
-    return row->size_class == LC_RAW_CLASS_ADDRESS ? row->min : 0;
-}
-
-/* Its place, or the free one where it belongs. */
-static struct lc_state_row **place_of(struct lc_state_row **rows, uint32_t mask, uint32_t node,
-                                      uint64_t address) {
-    uint32_t at = (uint32_t)(lc_hash_key(address ^ (uint64_t)node << 40) >> 32) & mask;
-    while (rows[at] != NULL && (rows[at]->node != node || address_of(rows[at]) != address))
-        at = (at + 1) & mask;
-    return &rows[at];
-}
-
-static bool grow(struct lc_sample_rows *all) {
-    uint32_t mask = all->rows == NULL ? 63 : all->mask * 2 + 1;
-    struct lc_state_row **rows = calloc(mask + 1u, sizeof(struct lc_state_row *));
-    if (rows == NULL)
-        return false;
-    for (uint32_t i = 0; all->rows != NULL && i <= all->mask; i++)
-        if (all->rows[i] != NULL)
-            *place_of(rows, mask, all->rows[i]->node, address_of(all->rows[i])) = all->rows[i];
-    free(all->rows);
-    all->rows = rows;
-    all->mask = mask;
-    return true;
-}
-
-struct lc_state_row *lc_sample_row(struct lc_thread *t, struct lc_sample_rows *all, uint32_t class,
-                                   uint32_t node, uint64_t address) {
-    if ((all->rows == NULL || all->n * 2 > all->mask) && !grow(all))
-        return NULL;
-    struct lc_state_row **place = place_of(all->rows, all->mask, node, address);
-    if (*place != NULL)
-        return *place;
-    if (class == LC_RAW_CLASS_ADDRESS && all->n >= LC_SAMPLE_ADDRESSES)
-        return NULL;
-    struct lc_state_row *row = lc_state_row_take(t, node, class);
-    if (row == t->spill_row)
-        return NULL;
-    if (class == LC_RAW_CLASS_ADDRESS)
-        row->min = address;
-    all->n++;
-    return *place = row;
 }

@@ -66,7 +66,7 @@ static uint32_t clock_of(uint64_t period_ns) {
 
 static void add_address(struct lc_thread *t, struct lc_sampler *s, uint32_t node, uint64_t address,
                         uint64_t weight) {
-    struct lc_state_row *row = lc_sample_row(t, &s->addresses, LC_RAW_CLASS_ADDRESS, node, address);
+    struct lc_state_row *row = lc_row_of(t, &s->addresses, LC_RAW_CLASS_ADDRESS, node, address);
     if (row == NULL)
         return;
     row->count++;
@@ -233,7 +233,7 @@ static void book(struct lc_thread *t, struct lc_sampler *s) {
     for (uint32_t i = 0; i < s->n_places; i++) {
         const struct lc_sample_place *p = &s->places[i];
         struct lc_state_row *row =
-            p->count != 0 ? lc_sample_row(t, &s->rows, LC_RAW_CLASS_SAMPLES, p->node, 0) : NULL;
+            p->count != 0 ? lc_row_of(t, &s->rows, LC_RAW_CLASS_SAMPLES, p->node, 0) : NULL;
         if (row == NULL)
             continue;
         row->count += p->count;

@@ -35,7 +35,7 @@ struct lc_sampler {
     int32_t how_often;    /* falls where it has not */
     struct lc_switch_rate switches;
     struct lc_off_cpu off; /* where a timer samples */
-    struct lc_sample_rows rows, addresses;
+    struct lc_row_table rows, addresses;
     uint64_t out_ns;   /* off the processor since; 0: it is on it */
     uint32_t out_node; /* where */
     uint64_t since_ns; /* begin of the time that is looked at, where a timer tells of it */

@@ -81,7 +81,7 @@ static void *rows_without_memory(void *arg) {
     alarm(30);
     for (uint32_t node = 1; node <= NODES; node++)
         own += lc_time_row(t, node) != t->void_row;
-    *ok = own > 0 && own < NODES && t->n_times < t->times_mask + 1;
+    *ok = own > 0 && own < NODES && t->times.n < t->times.mask + 1;
     for (uint32_t node = 1; node <= NODES; node++)
         *ok &= lc_time_row(t, node) == t->void_row || lc_time_row(t, node)->node == node;
     alarm(0);
