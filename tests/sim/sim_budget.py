@@ -104,6 +104,11 @@ class Case:
         self.check("the time of polls is not theirs", abs(time_s / right_s - 1) <= 0.02, time_s, right_s)
         self.check("no poll took so long", longest_s <= (2 * call_ns + 2000) * 1e-9, longest_s)
 
+    def unwinds(self, most):
+        """The end of a region has the path of its begin."""
+        unwinds = self.result["meta"]["callpath"]["unwinds"]
+        self.check("paths that were known are unwound", unwinds <= most, unwinds)
+
     def took_steps(self, *steps):
         self.check("steps", self.reduced == set(steps), self.reduced)
 
@@ -148,6 +153,7 @@ def main():
             regions.holds()
             regions.tells()
             regions.visits(10 * rounds)
+            regions.unwinds(6)
             regions.took_steps(*([(None, "plain regions")] if rounds > 300 else []))
         regions.estimates(60 * rounds, 60 * rounds)  # of a region: its begin, its end, those of the share, of the barrier
         constructs = Case(root, "constructs", 200, 300000, "1000:0", "--sample=off", "--max-overhead=0.1%")

@@ -217,6 +217,14 @@ void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
     use_frames(t, d, frame, n, complete);
 }
 
+void lc_draft_copy(struct lc_draft *d, const struct lc_entry *e) {
+    d->n_items = e->n_items;
+    d->n_checks = e->n_checks;
+    memcpy(d->items, e->items, e->n_items * sizeof(struct lc_item));
+    memcpy(d->checks, e->checks, e->n_checks * sizeof(struct lc_check));
+    d->cacheable = true;
+}
+
 void lc_draft_check(struct lc_thread *t, struct lc_draft *d, uint64_t frame) {
     bool complete, complete_too;
     struct lc_frame *walked = malloc(LC_FRAMES_MAX * sizeof *walked);

@@ -171,6 +171,18 @@ LC_COLD struct lc_path *lc_path_of_caller(struct lc_thread *t, const struct lc_e
     return path_of_node(t, node, (uint32_t)e->fn_ctx);
 }
 
+/* The begin of the innermost region, if that ends here in the frame in which it began, from where
+ * the stack is still the same; else NULL. */
+static const struct lc_entry *begun_here(const struct lc_thread *t, uint32_t region, uint64_t ra,
+                                         uint64_t frame) {
+    const struct lc_region_open *open = t->n_regions > 0 ? &t->regions[t->n_regions - 1] : NULL;
+    if (open == NULL || open->name != region || t->python != NULL)
+        return NULL;
+    const struct lc_entry *e = open->entry;
+    bool same = e->ra == ra && e->frame == frame && !e->transient && !e->cut && e->n_checks > 0;
+    return same && lc_entry_holds(e, frame) ? e : NULL;
+}
+
 LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra,
                                        uint64_t frame) {
     if (t->draft == NULL && (t->draft = calloc(1, sizeof(struct lc_draft))) == NULL)
@@ -179,8 +191,13 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     t->cold = true;
     uint32_t fn = (uint32_t)fn_ctx;
     uint32_t serial = ++t->next_serial;
+    bool region = fn >= LC_FN_COUNT + 2, end = region && (fn & 1) != (LC_FN_COUNT & 1);
     bool cut = t->callpath == LC_CALLPATH_UNWIND && lc_budget_caller_only(t, fn, ra);
-    if (t->callpath == LC_CALLPATH_UNWIND && !cut)
+    const struct lc_entry *begun =
+        end ? begun_here(t, (fn - LC_FN_COUNT - 2) / 2, ra, frame) : NULL;
+    if (t->callpath == LC_CALLPATH_UNWIND && begun != NULL)
+        lc_draft_copy(d, begun);
+    else if (t->callpath == LC_CALLPATH_UNWIND && !cut)
         lc_draft_unwind(t, d, frame);
     else if (t->callpath != LC_CALLPATH_NONE)
         lc_draft_caller(t, d, ra, frame);
@@ -189,7 +206,6 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
         d->cacheable = true;
     }
     uint32_t n_before = d->n_items;
-    bool region = fn >= LC_FN_COUNT + 2, end = region && (fn & 1) != (LC_FN_COUNT & 1);
     pthread_mutex_lock(&lc_core.lock);
     if (region && !end)
         lc_draft_region(d, (fn - LC_FN_COUNT - 2) / 2, serial);

@@ -254,6 +254,8 @@ struct lc_draft {
 
 /* The stack outside of the wrapper with this frame address, by unwinding. */
 void lc_draft_unwind(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
+/* The path of an entry that was kept. */
+void lc_draft_copy(struct lc_draft *d, const struct lc_entry *e);
 /* The stack by libunwind alone; counts the frames that remembered rules find otherwise. */
 void lc_draft_check(struct lc_thread *t, struct lc_draft *d, uint64_t frame);
 /* The function around the return address alone, inside of the open regions; after "..." where
