@@ -65,10 +65,19 @@ static struct lock *search(struct lock *at, uint64_t wait) {
     return at;
 }
 
-static struct lock *find(uint64_t wait) {
-    _Atomic(struct lock *) *bucket = &buckets[lc_hash_key(wait) >> 52];
+static _Atomic(struct lock *) *bucket_of(uint64_t wait) {
+    return &buckets[lc_hash_key(wait) >> 52];
+}
+
+/* NULL: nobody has asked for it. */
+static struct lock *known(uint64_t wait) {
     /* acquire: partner is the store below */
-    struct lock *found = search(atomic_load_explicit(bucket, memory_order_acquire), wait);
+    return search(atomic_load_explicit(bucket_of(wait), memory_order_acquire), wait);
+}
+
+static struct lock *find(uint64_t wait) {
+    _Atomic(struct lock *) *bucket = bucket_of(wait);
+    struct lock *found = known(wait);
     if (found != NULL)
         return found;
     pthread_mutex_lock(&adding);
@@ -83,6 +92,12 @@ static struct lock *find(uint64_t wait) {
     }
     pthread_mutex_unlock(&adding);
     return found;
+}
+
+/* It is the only thread that OpenMP has had: it waits for nobody, and nobody for it. */
+static bool is_alone(const struct lc_omp_thread *o) {
+    return lc_likely(o->t->trace == NULL) &&
+           atomic_load_explicit(&lc_omp_n_threads, memory_order_relaxed) == 1;
 }
 
 static bool only_tries(int kind) {
@@ -165,14 +180,14 @@ void lc_omp_lock_init(int kind, unsigned hint, unsigned implementation, uint64_t
     if (o == NULL)
         return;
     uint64_t since = lc_omp_since(o);
-    struct lock *lock = find(wait);
-    if (lock == NULL)
-        return;
-    lc_short_lock(&lock->last.lock); /* another lock may have been there before */
-    lock->last.any = false;
-    memset(lock->holds, 0, sizeof lock->holds);
-    lc_short_unlock(&lock->last.lock);
-    atomic_store_explicit(&lock->held, 0, memory_order_relaxed);
+    struct lock *lock = known(wait);
+    if (lock != NULL) { /* another lock was there before */
+        lc_short_lock(&lock->last.lock);
+        lock->last.any = false;
+        memset(lock->holds, 0, sizeof lock->holds);
+        lc_short_unlock(&lock->last.lock);
+        atomic_store_explicit(&lock->held, 0, memory_order_relaxed);
+    }
     lc_omp_done(o, since);
 }
 
@@ -227,45 +242,50 @@ static void wait_for_word(struct lc_omp_thread *o, struct lock *lock) {
 
 void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
     struct lc_omp_thread *o = lc_omp_self_asking();
-    struct lock *lock = o != NULL ? find(wait) : NULL;
-    if (lock == NULL)
+    bool alone = o != NULL && is_alone(o);
+    struct lock *lock = o != NULL && !alone ? find(wait) : NULL;
+    if (lock == NULL && !alone)
         return;
     if (only_tries(kind)) { /* what it waits for here is no work */
         uint64_t asked = lc_ticks();
         lc_omp_enter(o, asked);
         lc_omp_done(o, asked);
     }
-    wait_for_word(o, lock);
+    if (!alone)
+        wait_for_word(o, lock);
     uint64_t entered = o->entered, now = lc_ticks(); /* not before the release */
-    atomic_store_explicit(&lock->held, 1, memory_order_relaxed);
     struct lc_omp_late holder = {0};
-    struct hold hold = {.by = o, .order = next_order(o, lock)};
     lc_omp_leave(o, now);
-    lc_omp_edge_joint(o, &lock->last, now, &holder);
+    if (!alone) {
+        atomic_store_explicit(&lock->held, 1, memory_order_relaxed);
+        lc_omp_edge_joint(o, &lock->last, now, &holder);
+    }
+    struct hold hold = {.by = o, .order = alone ? 0 : next_order(o, lock)};
     if (only_tries(kind)) {
-        hold.traced = lc_omp_trace_tried(o, lock->number, hold.order, code, now);
+        hold.traced = !alone && lc_omp_trace_tried(o, lock->number, hold.order, code, now);
     } else {
         o->takes_lock = false;
         if (holder.when > entered)
             lc_omp_waited(o, o->at,
                           of_construct(kind) ? LC_MEASURED_OMP_CRITICAL : LC_MEASURED_OMP_LOCK,
                           holder.when - entered, &holder);
-        hold.traced = lc_omp_trace_acquired(o, lock->number, hold.order, block_of(kind), code, now,
-                                            &hold.block);
+        hold.traced = !alone && lc_omp_trace_acquired(o, lock->number, hold.order, block_of(kind),
+                                                      code, now, &hold.block);
         hold.construct = hold.traced && of_construct(kind) ? o->at->node : 0;
         if (hold.construct != 0)
             lc_omp_pop_into_block(o, now);
         else
             lc_omp_pop(o, now);
     }
-    begin_hold(o, lock, &hold);
+    if (!alone)
+        begin_hold(o, lock, &hold);
     lc_omp_done(o, now);
 }
 
 void lc_omp_mutex_released(int kind, uint64_t wait, const void *code) {
     (void)kind;
     struct lc_omp_thread *o = lc_omp_self();
-    struct lock *lock = o != NULL ? find(wait) : NULL;
+    struct lock *lock = o != NULL && !is_alone(o) ? find(wait) : NULL;
     if (lock == NULL)
         return;
     struct lc_omp_point here;
