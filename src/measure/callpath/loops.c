@@ -123,6 +123,46 @@ static bool is_most_of(const struct lc_loop *inner, const struct lc_loop *outer,
     return 2 * (inner->last - inner->first) > now - outer->first;
 }
 
+const uint64_t *lc_loops_waited;
+const _Atomic uint64_t *lc_loops_works;
+void (*lc_loops_worked)(uint64_t, uint64_t, uint64_t, struct lc_loop_code[LC_LOOP_CODES]);
+void (*lc_loops_threads)(struct lc_loop *, uint64_t);
+
+/* The iteration before the last one, or one before that: what it did is known by now. */
+static void look_at_work(struct lc_loop *loop, size_t i) {
+    struct lc_visit *v = &loop->visits[i];
+    if (lc_loops_works != NULL)
+        lc_loops_worked(v->works, v->begin, v[1].begin, v->codes);
+}
+
+static uint64_t known_works(void) {
+    return lc_loops_works != NULL ? atomic_load_explicit(lc_loops_works, memory_order_relaxed) : 0;
+}
+
+/* Most sites never become loops. When this one does, what it did in this iteration is still
+ * remembered. */
+static bool is_remembered(const struct lc_loop *loop, size_t i) {
+    return loop->visits[i + 1].works - loop->visits[i].works < LC_LOOP_WORK / LC_LOOP_LEAST;
+}
+
+/* Longer iterations are looked at in time, but for those of sites in the body of another one that
+ * are looked at already: they will not become loops, or without what these iterations did. */
+static bool is_in_body(struct lc_loop *loop) {
+    enum { BODIES = 8 };
+    static struct lc_loop *bodies[BODIES];
+    static uint32_t next;
+    for (uint32_t i = 0; i < BODIES; i++) {
+        const struct lc_loop *other = bodies[i];
+        if (other == loop)
+            return false;
+        if (other != NULL && other->state < OVER && other->last > loop->first &&
+            is_around(other, loop))
+            return true;
+    }
+    bodies[next++ % BODIES] = loop;
+    return false;
+}
+
 /* It has come often enough. Loops that went on since it came first are around it, or in it. */
 static void promote(struct lc_loop *loop) {
     for (size_t i = 0; i < n_open; i++)
@@ -144,6 +184,9 @@ static void promote(struct lc_loop *loop) {
         leave_one_out();
     loop->state = OPEN;
     open[n_open++] = loop;
+    for (size_t i = 0; i + 2 < loop->n_visits; i++)
+        if (is_remembered(loop, i))
+            look_at_work(loop, i);
 }
 
 /* Loops that began since the last visit are inside of this iteration. */
@@ -172,17 +215,6 @@ static void thin_out(struct lc_loop *loop) {
     loop->stride *= 2;
 }
 
-const uint64_t *lc_loops_waited;
-void (*lc_loops_worked)(uint64_t, uint64_t, struct lc_loop_code[LC_LOOP_CODES]);
-void (*lc_loops_threads)(struct lc_loop *, uint64_t);
-
-/* The iteration before the last one: what it did is known by now. */
-static void look_at_work(struct lc_loop *loop, size_t i) {
-    struct lc_visit *v = &loop->visits[i];
-    if (lc_loops_worked != NULL && i + 1 < loop->n_visits)
-        lc_loops_worked(v->begin, v[1].begin, v->codes);
-}
-
 static void keep(struct lc_loop *loop, uint64_t begin, uint64_t outside) {
     if (loop->n_visits == LC_LOOP_KEPT)
         thin_out(loop);
@@ -199,9 +231,11 @@ static void keep(struct lc_loop *loop, uint64_t begin, uint64_t outside) {
         (struct lc_visit){.begin = begin,
                           .outside = outside,
                           .waited = lc_loops_waited != NULL ? *lc_loops_waited : 0,
+                          .works = known_works(),
                           .threads = loop->threads};
-    if (loop->n_visits > 2)
-        look_at_work(loop, loop->n_visits - 3);
+    size_t n = loop->n_visits;
+    if (n > 2 && (loop->state == OPEN || (!is_remembered(loop, n - 3) && !is_in_body(loop))))
+        look_at_work(loop, n - 3);
 }
 
 void (*lc_loops_visited)(const struct lc_loop *, struct lc_call *);

@@ -20,7 +20,7 @@
  *
  * Only the thread that made the first event of the process is watched, so nothing here is locked.
  * Cost: the test in lc_book_gap, and where a transition is a visit two stores; the first 4096
- * visits of a site a call. Memory: LC_LOOP_SITES sites of 168 bytes, LC_LOOP_LEAST visits of 88
+ * visits of a site a call. Memory: LC_LOOP_SITES sites of 168 bytes, LC_LOOP_LEAST visits of 96
  * bytes of those that come back, LC_LOOP_KEPT of loops that are kept. Ranks find their loops
  * without a word between them; clocks/iterations.c joins them.
  */
@@ -38,7 +38,7 @@ struct lc_entry;
 /* LC_LOOP_KEPT: visits kept one by one; of longer loops every second, every fourth, .. */
 enum { LC_LOOP_LEAST = 10, LC_LOOP_KEPT = 4096, LC_LOOPS_OPEN = 16, LC_LOOP_SITES = 4096 };
 
-enum { LC_LOOP_CODES = 3 };
+enum { LC_LOOP_CODES = 3, LC_LOOP_WORK = 16384 };
 
 struct lc_loop_code { /* where an iteration worked longest */
     uint32_t node;
@@ -56,7 +56,7 @@ struct lc_loop_threads {
 
 struct lc_visit { /* ticks; outside: time of the thread between events until then; waited: of the
                      process, as far as it was booked by then */
-    uint64_t begin, outside, waited;
+    uint64_t begin, outside, waited, works;   /* works: *lc_loops_works */
     struct lc_loop_code codes[LC_LOOP_CODES]; /* of the iteration that begins; ticks 0: none */
     struct lc_loop_threads threads;
 };
@@ -81,9 +81,12 @@ struct lc_loop {
 
 /* Where the ticks stand that this process has waited (clocks/clocks_init.c); NULL: nowhere. */
 extern const uint64_t *lc_loops_waited;
-/* Tells where the thread worked longest from `since` until `until` (ticks), largest first
- * (clocks/clocks_init.c); NULL: nobody knows. */
-extern void (*lc_loops_worked)(uint64_t since, uint64_t until,
+/* Stretches of work that are known so far (clocks/origins.c): the last LC_LOOP_WORK are remembered.
+ * NULL: nobody knows of work. */
+extern const _Atomic uint64_t *lc_loops_works;
+/* Tells where the thread worked longest from `since` until `until` (ticks), largest first; first:
+ * of these stretches, those before are of before `since`. */
+extern void (*lc_loops_worked)(uint64_t first, uint64_t since, uint64_t until,
                                struct lc_loop_code codes[LC_LOOP_CODES]);
 
 /* Brings loop->threads up to the visit at `begin` (clocks/iterations.c); NULL: nobody

@@ -68,20 +68,6 @@ void lc_clk_sites_close(void) {
     pthread_mutex_unlock(&lc_core.lock);
 }
 
-uint64_t lc_clk_path_hash(uint32_t node) {
-    const struct lc_state_node *nodes = lc_state_nodes();
-    uint64_t hash = LC_HASH_BEGIN;
-    for (uint32_t at = node, deep = 0; at != LC_NONE && deep < 1000;
-         at = nodes[at].parent, deep++) {
-        hash = lc_hash_word(hash, nodes[at].kind ^ nodes[at].offset << 3);
-        if (lc_raw_is_code(nodes[at].kind) && nodes[at].ref != LC_NONE)
-            hash = lc_hash_text(hash, lc_state_path_of(nodes[at].ref));
-        else if (lc_raw_is_named(nodes[at].kind))
-            hash = lc_hash_text(hash, lc_state_name_of(nodes[at].ref));
-    }
-    return hash;
-}
-
 /* Adds up the tables of all ranks: rank 0 has the sum. `other`: room for one. */
 static void add_up(struct lc_blame *table, struct lc_blame *other) {
     struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);

@@ -134,7 +134,6 @@ static void init(struct lc_call *call) {
     lc_clk_origins_init();
     lc_loops_waited = &lc_clk.waited_ticks;
     lc_loops_threads = lc_clk_iteration_visit;
-    lc_loops_worked = lc_clk.past != NULL ? lc_clk_origins_longest : NULL;
     bool away = false;
     for (uint32_t i = 0; i < lc_clk.size; i++)
         away |= lc_clk.areas[i].head == NULL;

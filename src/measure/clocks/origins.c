@@ -20,14 +20,99 @@
 
 /* Looking costs about 40 ns an entry of another core's memory: not more than a tenth of what was
  * waited. */
-enum { PAST_US = 2, LOOKS = 256, LEAST_LOOKS = 8, NS_PER_LOOK = 400, HASHES = 65536 };
+enum { PAST_US = 2, LOOKS = 256, LEAST_LOOKS = 8, NS_PER_LOOK = 400 };
+enum { HASHES = 65536, DEEPEST = 1000 };
 
-static uint64_t *hashes; /* by node; 0: not known yet */
+static _Atomic uint64_t *hashes; /* by node; 0: not known yet */
 
 static struct lc_state_costs *shown; /* in the state; NULL: no room */
 
 /* By rank of another node: what was sent until when; when it waited for this process last. */
 static uint64_t *sent_until, *met_far;
+
+/* What the first thread worked, for its loops: a stretch as in lc_past_work, in a place of its
+ * number. */
+struct work {
+    _Atomic uint64_t begin;
+    _Atomic uint32_t node, ticks; /* ticks: bits of a float */
+};
+static struct work works[LC_LOOP_WORK];
+static _Atomic uint64_t n_works;
+
+static uint32_t float_bits(double value) {
+    float number = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static double float_of(uint64_t bits) {
+    uint32_t low = (uint32_t)bits;
+    float number;
+    memcpy(&number, &low, sizeof number);
+    return (double)number;
+}
+
+static void add_work(uint64_t begin, uint64_t ticks, uint32_t node) {
+    uint64_t n = atomic_load_explicit(&n_works, memory_order_relaxed);
+    struct work *w = &works[n % LC_LOOP_WORK];
+    atomic_store_explicit(&w->begin, begin, memory_order_relaxed);
+    atomic_store_explicit(&w->node, node, memory_order_relaxed);
+    atomic_store_explicit(&w->ticks, float_bits((double)ticks), memory_order_relaxed);
+    /* release: who sees the number sees the stretch (longest) */
+    atomic_store_explicit(&n_works, n + 1, memory_order_release);
+}
+
+/* Among the codes that took most, largest first. */
+static void take_most(struct lc_loop_code code, struct lc_loop_code codes[LC_LOOP_CODES]) {
+    for (uint32_t k = 0; k < LC_LOOP_CODES; k++)
+        if (code.ticks > codes[k].ticks) {
+            struct lc_loop_code smaller = codes[k];
+            codes[k] = code;
+            code = smaller;
+        }
+}
+
+/* The place of a node among the codes of an iteration: its own, or a free one; PLACES: there is
+ * none, the iteration has many. Node 0 has none. */
+enum { PLACES = 128, STEPS = 16 };
+static uint32_t place_of(const struct lc_loop_code *all, uint32_t node) {
+    uint32_t i = lc_hash_key32(node) >> 25;
+    for (uint32_t step = 0; step < STEPS; step++, i = (i + 1) % PLACES)
+        if (all[i].node == node || all[i].node == 0)
+            return i;
+    return PLACES;
+}
+
+/* See lc_loops_worked. What is written over meanwhile, in backlog by another thread, begins too
+ * late. */
+static void longest(uint64_t first, uint64_t since, uint64_t until,
+                    struct lc_loop_code codes[LC_LOOP_CODES]) {
+    struct lc_loop_code all[PLACES] = {{0, 0}};
+    uint8_t used[PLACES];
+    uint32_t n = 0;
+    uint64_t end = atomic_load_explicit(&n_works, memory_order_acquire);
+    if (end - first > LC_LOOP_WORK)
+        first = end - LC_LOOP_WORK;
+    for (; first < end; first++) {
+        const struct work *w = &works[first % LC_LOOP_WORK];
+        uint64_t begin = atomic_load_explicit(&w->begin, memory_order_relaxed);
+        uint32_t node = atomic_load_explicit(&w->node, memory_order_relaxed);
+        if (begin >= until)
+            break;
+        uint64_t ticks = (uint64_t)float_of(atomic_load_explicit(&w->ticks, memory_order_relaxed));
+        uint64_t over = lc_min(begin + ticks, until), from = lc_larger(begin, since);
+        uint32_t i = place_of(all, node);
+        if (node == 0 || from >= over || i == PLACES)
+            continue;
+        if (all[i].node == 0)
+            used[n++] = (uint8_t)i;
+        all[i].node = node;
+        all[i].ticks += (float)(over - from);
+    }
+    while (n > 0)
+        take_most(all[used[--n]], codes);
+}
 
 void lc_clk_origins_init(void) {
     lc_clk.past_ticks = PAST_US * lc_clk.slow_ticks;
@@ -45,9 +130,44 @@ void lc_clk_origins_init(void) {
     lc_clk.past = lc_area_at(&lc_clk.mine, past);
     lc_clk.met = lc_area_at(&lc_clk.mine, met);
     lc_past_init(lc_clk.past, LC_PAST_WAITS, LC_PAST_WORK);
+    lc_loops_worked = longest;
+    lc_loops_works = &n_works;
     /* release: who finds the offset finds its numbers of places (past_of) */
     atomic_store_explicit(&lc_clk.mine.head->met, met, memory_order_release);
     atomic_store_explicit(&lc_clk.mine.head->past, past, memory_order_release);
+}
+
+/* A node in the path whose hash so far this is. */
+static uint64_t hash_of(uint64_t outer, uint32_t at) {
+    const struct lc_state_node *node = &lc_state_nodes()[at];
+    uint64_t hash = lc_hash_word(outer, node->kind ^ node->offset << 3);
+    if (lc_raw_is_code(node->kind) && node->ref != LC_NONE)
+        hash = lc_hash_text(hash, lc_state_path_of(node->ref));
+    else if (lc_raw_is_named(node->kind))
+        hash = lc_hash_text(hash, lc_state_name_of(node->ref));
+    return hash != 0 ? hash : 1;
+}
+
+/* 0: not known yet. */
+static uint64_t known_hash(uint32_t node) {
+    return hashes != NULL && node < HASHES
+               ? atomic_load_explicit(&hashes[node], memory_order_relaxed)
+               : 0;
+}
+
+uint64_t lc_clk_path_hash(uint32_t node) {
+    const struct lc_state_node *nodes = lc_state_nodes();
+    uint32_t chain[DEEPEST], n = 0;
+    uint64_t hash = 0;
+    for (; node != LC_NONE && n < DEEPEST && (hash = known_hash(node)) == 0;
+         node = nodes[node].parent)
+        chain[n++] = node;
+    for (hash = hash != 0 ? hash : LC_HASH_BEGIN; n > 0; n--) {
+        hash = hash_of(hash, chain[n - 1]);
+        if (hashes != NULL && chain[n - 1] < HASHES)
+            atomic_store_explicit(&hashes[chain[n - 1]], hash, memory_order_relaxed);
+    }
+    return hash;
 }
 
 static const struct lc_past *past_of(uint32_t rank) {
@@ -287,15 +407,16 @@ static LC_COLD void log_work(uint64_t from, uint64_t until, uint32_t node, uint3
     static uint32_t last_gap; /* of the entry before */
     if (node == LC_NONE)      /* of a call without a path: nobody's */
         node = 0;
-    if (node < HASHES && hashes[node] == 0)
-        hashes[node] = lc_clk_path_hash(node);
-    lc_past_add_work(lc_clk.past,
-                     &(struct lc_past_work){.begin = from,
-                                            .end = until,
-                                            .ticks = until - from,
-                                            .path = node < HASHES ? hashes[node] : node,
-                                            .node = node,
-                                            .same_gap = gap != 0 && gap == last_gap});
+    uint64_t path = known_hash(node);
+    if (path == 0)
+        path = node < HASHES ? lc_clk_path_hash(node) : node;
+    add_work(from, until - from, node);
+    lc_past_add_work(lc_clk.past, &(struct lc_past_work){.begin = from,
+                                                         .end = until,
+                                                         .ticks = until - from,
+                                                         .path = path,
+                                                         .node = node,
+                                                         .same_gap = gap != 0 && gap == last_gap});
     last_gap = gap;
 }
 
@@ -309,35 +430,6 @@ void lc_clk_origins_worked(struct lc_clk_thread *k, uint64_t from, uint64_t unti
     lc_clk_unlock();
 }
 
-void lc_clk_origins_longest(uint64_t since, uint64_t until,
-                            struct lc_loop_code codes[LC_LOOP_CODES]) {
-    struct lc_loop_code all[LC_ORIGINS] = {{0, 0}};
-    struct lc_past_work x;
-    uint64_t at = atomic_load_explicit(&lc_clk.past->n_work, memory_order_relaxed);
-    uint32_t n = 0;
-    for (uint32_t look = 0; look < LOOKS && at > 0 && lc_past_work_get(lc_clk.past, --at, &x);
-         look++) {
-        if (x.end <= since)
-            break;
-        uint64_t begin = x.begin > since ? x.begin : since, end = lc_min(x.end, until);
-        uint32_t i = 0;
-        while (i < n && all[i].node != x.node)
-            i++;
-        if (begin >= end || i == LC_ORIGINS)
-            continue;
-        if (i == n)
-            all[n++].node = x.node;
-        all[i].ticks += (float)(end - begin);
-    }
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < LC_LOOP_CODES; k++)
-            if (all[i].ticks > codes[k].ticks) {
-                struct lc_loop_code smaller = codes[k];
-                codes[k] = all[i];
-                all[i] = smaller;
-            }
-}
-
 void lc_clk_origins_called(struct lc_clk_thread *k) {
     uint64_t waited = k->any_candidate ? k->worst.ticks : 0, began = k->began;
     k->began = UINT64_MAX; /* only once: regions and samples cut the time after it */
@@ -347,20 +439,6 @@ void lc_clk_origins_called(struct lc_clk_thread *k) {
 }
 
 /* ---- between nodes: times in nanoseconds of the global clock */
-
-static uint32_t float_bits(double value) {
-    float number = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-static double float_of(uint64_t bits) {
-    uint32_t low = (uint32_t)bits;
-    float number;
-    memcpy(&number, &low, sizeof number);
-    return (double)number;
-}
 
 /* Older ones that have no place of their own: one wait. */
 static void join(struct lc_past_wait *into, const struct lc_past_wait *older) {

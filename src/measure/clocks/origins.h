@@ -107,10 +107,6 @@ static inline void lc_clk_origins_meet(struct lc_clk_thread *k, const struct lc_
  * time between two events, of which that is a part only; 0: all of it. */
 void lc_clk_origins_worked(struct lc_clk_thread *k, uint64_t from, uint64_t until, uint32_t node,
                            uint32_t gap);
-/* Where the first thread worked longest from `since` until `until`, as far as that is remembered
- * (callpath/loops.h). */
-void lc_clk_origins_longest(uint64_t since, uint64_t until,
-                            struct lc_loop_code codes[LC_LOOP_CODES]);
 /* What the last call took besides waiting is work, too. */
 void lc_clk_origins_called(struct lc_clk_thread *k);
 
