@@ -140,8 +140,9 @@ enum lc_detail {
     LC_DETAIL_FULL,
     LC_DETAIL_CALLER,
     LC_DETAIL_COUNTED,
-    LC_DETAIL_SOME, /* of polls: some are timed, and stand for the others */
-    LC_DETAIL_PLAIN /* of parallel regions of one thread: what is in them is not told apart */
+    LC_DETAIL_SOME,   /* of polls: some are timed, and stand for the others */
+    LC_DETAIL_PLAIN,  /* of parallel regions of one thread: what is in them is not told apart */
+    LC_DETAIL_UNTIMED /* of these: they are counted only */
 };
 struct lc_fact_step {
     char function[64];

@@ -249,13 +249,16 @@ static const struct {
 };
 
 static void put_step(struct lc_strbuf *out, const struct lc_fact_step *step) {
-    if (step->detail == LC_DETAIL_PLAIN) {
+    bool untimed = step->detail == LC_DETAIL_UNTIMED;
+    if (untimed || step->detail == LC_DETAIL_PLAIN) {
         lc_strbuf_printf(out,
-                         "{\"how\": \"plain regions\", \"call_sites\": %llu, \"ranks\": %u, "
-                         "\"text\": \"%llu parallel region%s with one thread: constructs in them "
-                         "were not told apart\"}",
-                         (unsigned long long)step->sites, step->ranks,
-                         (unsigned long long)step->sites, lc_plural((double)step->sites));
+                         "{\"how\": \"%s regions\", \"call_sites\": %llu, \"ranks\": %u, "
+                         "\"text\": \"%llu parallel region%s with one thread%s\"}",
+                         untimed ? "counted" : "plain", (unsigned long long)step->sites,
+                         step->ranks, (unsigned long long)step->sites,
+                         lc_plural((double)step->sites),
+                         untimed ? " were counted, not timed; their time is the calling function's"
+                                 : ": constructs in them were not told apart");
         return;
     }
     bool known = step->detail < sizeof details / sizeof *details && details[step->detail].how;

@@ -9,6 +9,7 @@
  *   sim-budget polls ROUNDS NS     a round works for NS and looks 40 times for a message
  *   sim-budget regions ROUNDS NS   a round works for NS, half of it in ten parallel regions of one
  *                                  thread (of simulated libgomp), then comes a barrier
+ *   sim-budget places ROUNDS NS    the same, by turns from two functions
  *   sim-budget groups ROUNDS NS    the same, and in each region four nested taskgroups
  *   sim-budget constructs ROUNDS NS  the same, and in each region what OpenMP has, also a region of
  *                                  two threads; each must have been executed as often as it should
@@ -140,10 +141,22 @@ NOINLINE static void regions(void (*body)(void *), uint64_t ns) {
     sink = 1;
 }
 
+NOINLINE static void here(uint64_t ns) {
+    regions(share, ns);
+    sink = 1;
+}
+
+NOINLINE static void there(uint64_t ns) {
+    regions(share, ns);
+    sink = 2;
+}
+
 static void iterate(const char *what, unsigned round, uint64_t ns) {
     enum { DEPTH = 14 };
     if (strcmp(what, "regions") == 0)
         regions(share, ns);
+    else if (strcmp(what, "places") == 0)
+        (round % 2 == 0 ? here : there)(ns);
     else if (strcmp(what, "groups") == 0)
         regions(groups, ns);
     else if (strcmp(what, "constructs") == 0)

@@ -88,10 +88,13 @@ class Case:
         self.check("the estimate is wrong", abs(self.overhead["openmp_s"] - true_s) <= bound_s, self.overhead["openmp_s"], true_s, bound_s)
         self.check("events of OpenMP are not told", "at constructs of OpenMP" in self.text, self.text)
 
-    def visits(self, regions):
+    def paths(self):
+        return self.result["metrics"]["visits"]["callpaths"]
+
+    def visits(self, regions, around="main"):
         """Each region counts once in its path, whatever was left out of it."""
-        visits = {path: sum(filter(None, numbers)) for path, numbers in self.result["metrics"]["visits"]["callpaths"].items()
-                  if re.fullmatch(r"main/regions/!\$omp parallel @[^/]*", path)}
+        visits = {path: sum(filter(None, numbers)) for path, numbers in self.paths().items()
+                  if re.fullmatch(around + r"/regions/!\$omp parallel @[^/]*", path)}
         self.check("regions are not all there", sum(visits.values()) == regions, visits)
 
     def polls(self, calls, call_ns):
@@ -125,7 +128,7 @@ def main():
         long.holds()
         long.check("steps", {how for _, how in long.reduced} == {"counted"}, long.reduced)
         for call in (1, 3):  # of the start, and in MPI_Init
-            crowded = Case(root, "calls", 900, 300000, "1000:0", "--sample=off", simulation=("--system", f"0:{call}:mmap=30000000"))
+            crowded = Case(root, "calls", 600, 300000, "1000:0", "--sample=off", simulation=("--system", f"0:{call}:mmap=30000000"))
             crowded.check("waits for no processor", crowded.whole_lost_s > 0.03, crowded.whole_lost_s)
             crowded.took_steps()  # waiting for a processor is no work
         paths = Case(root, "paths", 5000, 500000, "1000:20000", "--sample=off")
@@ -154,10 +157,15 @@ def main():
             regions.tells()
             regions.visits(10 * rounds)
             regions.unwinds(6)
-            regions.took_steps(*([(None, "plain regions")] if rounds > 300 else []))
+            regions.took_steps(*({800: [(None, "counted regions")], 3000: [(None, "plain regions")]}.get(rounds, [])))
         regions.estimates(60 * rounds, 60 * rounds)  # of a region: its begin, its end, those of the share, of the barrier
+        places = Case(root, "places", 800, 300000, "1000:0", "--sample=off")
+        places.visits(8000, ".*")  # those that are only counted at "main/.../regions"
+        places.tells()
+        places.took_steps((None, "counted regions"))
+        places.check("one place stands for the others", any(path.startswith("main/.../regions/!$omp parallel") for path in places.paths()), places.paths())
         constructs = Case(root, "constructs", 200, 300000, "1000:0", "--sample=off", "--max-overhead=0.1%")
-        constructs.took_steps((None, "plain regions"))
+        constructs.took_steps((None, "counted regions"))
         constructs.visits(2000)
         constructs.tells(start_and_end=False)
         groups = Case(root, "groups", 300, 10000000, "1000:0", "--sample=off")

@@ -11,11 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW_MS = 10, WINDOWS_OF_SAMPLES = 5, USUAL_TIMES = 4, RARE_MOST_MS = 1 };
+enum {
+    WINDOW_MS = 10,
+    WINDOWS_OF_SAMPLES = 5,
+
+    USUAL_TIMES = 4,
+    RARE_MOST_MS = 1
+};
 enum { EVENT_TIMES = 16 }; /* as USUAL_TIMES: events of OpenMP and polls differ more than calls */
 enum { NEW_PATHS = 3 };    /* of a site that may have more of them */
 static const double RESERVE =
-    0.4; /* of the first second's budget: for what comes before it helps */
+    0.5; /* of the first second's budget: for what comes before it helps */
+static const double BACK_PART = 0.4;      /* of the budget: below it paths are unwound again */
 static const double SAMPLING_PART = 0.25; /* of the budget: above it samples become rarer */
 static const double APART_MOST = 0.5;     /* of the first second's budget */
 
@@ -164,8 +171,10 @@ static void note_step(const struct lc_budget_site *site) {
             step = &budget.steps[i];
     if (step == NULL && budget.n_steps < LC_BUDGET_STEPS) {
         step = &budget.steps[budget.n_steps++];
-        *step = (struct lc_budget_step){.ra = site->ra, .fn = site->fn, .detail = site->detail};
+        *step = (struct lc_budget_step){.ra = site->ra, .fn = site->fn};
     }
+    if (step != NULL && step->detail < site->detail)
+        step->detail = site->detail;
     pthread_mutex_unlock(&lc_core.lock);
 }
 
@@ -326,9 +335,17 @@ static bool can_step(const struct lc_budget_site *s) {
         return false;
     if (only_asks(s))
         return s->every < LC_POLL_EVERY_MOST;
+    if (s->fn == LC_FN_TEAM)
+        return s->detail != LC_DETAIL_UNTIMED;
+    if (is_local(s) && s->cost_ticks == s->rare_ticks && s->n_rare < NEW_PATHS)
+        return false; /* it was called once, as it seems */
     return s->detail == LC_DETAIL_FULL &&
-           (is_local(s) || s->fn == LC_FN_TEAM ||
-            (s->n_rare >= NEW_PATHS && s->rare_ticks * 2 > s->cost_ticks));
+           (is_local(s) || (s->n_rare >= NEW_PATHS && s->rare_ticks * 2 > s->cost_ticks));
+}
+
+static bool is_of(const struct lc_entry *e, const struct lc_budget_site *site) {
+    uint32_t fn = (uint32_t)e->fn_ctx;
+    return site->fn == LC_FN_TEAM ? fn >= LC_FN_COUNT : fn == site->fn;
 }
 
 /* Does the thread know no other call path of the site than this one? */
@@ -336,20 +353,22 @@ static bool is_only_path(const struct lc_thread *t, const struct lc_budget_site 
                          const struct lc_path *path) {
     for (int i = 0; i < LC_BUCKETS; i++)
         for (const struct lc_entry *e = t->buckets[i]; e != NULL; e = e->next)
-            if (e->ra == site->ra && (uint32_t)e->fn_ctx == site->fn && !e->pass && e->path != path)
+            if (e->ra == site->ra && is_of(e, site) && !e->pass && e->path != path)
                 return false;
     return true;
 }
 
 /* From now on calls are counted: those of several call paths together, at their caller. */
 static bool count_only(struct lc_thread *t, struct lc_budget_site *site, const struct lc_entry *e) {
+    bool team = site->fn == LC_FN_TEAM;
     struct lc_path *path = is_only_path(t, site, e->path) ? e->path : lc_path_of_caller(t, e);
-    struct lc_state_row *row = lc_row(t, path, 0);
+    struct lc_state_row *row = lc_row(t, path, team ? LC_RAW_CLASS_TIME : 0);
     if (row == t->void_row || row == t->spill_row)
         return false;
     site->row = row;
-    site->detail = LC_DETAIL_COUNTED;
-    t->counted_sites = t->budget_sites;
+    site->detail = team ? LC_DETAIL_UNTIMED : LC_DETAIL_COUNTED;
+    if (!team)
+        t->counted_sites = t->budget_sites;
     return true;
 }
 
@@ -362,17 +381,20 @@ static bool time_some(struct lc_thread *t, struct lc_budget_site *site, const st
     return true;
 }
 
-/* e: of the call; NULL: of a region */
+/* e: of the call, or of the end of the region */
 static void next_step(struct lc_thread *t, struct lc_budget_site *site, const struct lc_entry *e) {
-    if (e == NULL)
+    if (site->fn == LC_FN_TEAM && site->detail == LC_DETAIL_FULL)
         site->detail = LC_DETAIL_PLAIN;
+    else if (site->fn == LC_FN_TEAM)
+        site->failed = (uint32_t)e->fn_ctx < LC_FN_COUNT + 2 || !count_only(t, site, e);
     else if (only_asks(site))
         site->failed = !time_some(t, site, e);
     else if (is_local(site))
         site->failed = !count_only(t, site, e);
-    else if (t->callpath == LC_CALLPATH_UNWIND)
+    else if (t->callpath == LC_CALLPATH_UNWIND) {
         site->detail = LC_DETAIL_CALLER;
-    else
+        t->paths_left_out = true;
+    } else
         site->failed = true;
     if (!site->failed)
         note_step(site);
@@ -401,6 +423,21 @@ static void choose_sites(struct lc_thread *t, double too_much) {
     }
 }
 
+/* Paths that were left out but for the caller are unwound when they come again. */
+static void unwind_again(struct lc_thread *t) {
+    struct lc_budget_sites *all = t->budget_sites;
+    t->paths_left_out = false;
+    for (uint32_t i = 0; i < LC_BUDGET_SITES; i++)
+        if (all->sites[i].detail == LC_DETAIL_CALLER) {
+            all->sites[i].detail = LC_DETAIL_FULL;
+            all->sites[i].n_rare = 0;
+        }
+    for (int i = 0; i < LC_BUCKETS; i++)
+        for (struct lc_entry *e = t->buckets[i]; e != NULL; e = e->next)
+            if (e->cut)
+                e->ra = 0; /* it is found no more */
+}
+
 /* A window is over. */
 static void end_window(struct lc_thread *t, uint64_t now) {
     struct lc_budget_sites *all = t->budget_sites;
@@ -414,6 +451,9 @@ static void end_window(struct lc_thread *t, uint64_t now) {
     /* what samples cost is no call site's: they become rarer (lc_budget_samples_rarer) */
     if (!first && late > sampling && above(share, late, since) && is_used_up(t, now))
         choose_sites(t, 1 - share * (double)(since - late) / (double)late);
+    if (t->paths_left_out &&
+        !above(BACK_PART * budget.share, cost_of(t) + budget.apart_ticks, elapsed_of(t, now)))
+        unwind_again(t);
     t->window_ticks = now;
     t->window_cost = cost_of(t);
     t->window_sampling = t->counts.sampling_ticks;
@@ -440,8 +480,11 @@ static void step_if_due(struct lc_thread *t, uint32_t fn, uint64_t ra, const str
     if (site == NULL || !site->due)
         return;
     site->due = false;
-    if (can_step(site))
-        next_step(t, site, e);
+    if (!can_step(site))
+        return;
+    uint64_t begin = lc_ticks();
+    next_step(t, site, e);
+    t->counts.own_ticks += lc_ticks() - begin;
 }
 
 /* What of this is more than rare work takes: the thread had no processor. */
@@ -489,15 +532,18 @@ void lc_budget_team(struct lc_thread *t, const void *code, uint64_t ticks) {
     if (t->budget_sites == NULL)
         return;
     control(t, t->last_ticks);
-    step_if_due(t, LC_FN_TEAM, (uint64_t)(uintptr_t)code, NULL);
+    step_if_due(t, LC_FN_TEAM, (uint64_t)(uintptr_t)code, t->last);
 }
 
-bool lc_budget_is_plain(struct lc_thread *t, const void *code) {
+bool lc_budget_is_plain(struct lc_thread *t, const void *code, struct lc_state_row **row) {
     const struct lc_budget_site *site =
         t->budget_sites != NULL
             ? lc_budget_find_site(t->budget_sites, LC_FN_TEAM, (uint64_t)(uintptr_t)code)
             : NULL;
-    return site != NULL && site->detail == LC_DETAIL_PLAIN;
+    if (site == NULL || site->detail == LC_DETAIL_FULL)
+        return false;
+    *row = site->row;
+    return true;
 }
 
 LC_COLD bool lc_budget_samples_rarer(struct lc_thread *t) {

@@ -24,12 +24,15 @@
  *   counted  its calls are counted and not timed: their time belongs to the code around them. Only
  *            of functions that neither the clocks nor requests need to know of (LC_MPI_LOCAL)
  *   plain    parallel regions of one thread: their time is measured, and nothing in them
+ *   untimed  the same, where that is still too much: they are counted as calls are
  *   some     of polls that change nothing (LC_MPI_ONLY_ASKS) one of `every` on average is timed, at
  *            distances that vary, and stands for those since the one before it, each of which is
  *            taken to last as long as timed ones do on average: its begin is moved ahead by that
  *            much, at most to the end of the event before
  *   caller   of other functions, where unwinding new call paths is most of the cost: a path that is
- *            not known is no longer unwound, its entry has "..." and the function that calls MPI */
+ *            not known is no longer unwound, its entry has "..." and the function that calls MPI.
+ *            Where the cost since the thread's begin has become little again, so that a program's
+ *            start decides nothing for its whole run, paths are unwound again */
 #ifndef LC_MEASURE_CALLPATH_BUDGET_H
 #define LC_MEASURE_CALLPATH_BUDGET_H
 
@@ -155,8 +158,8 @@ uint64_t lc_budget_event_begins(struct lc_thread *t);
 /* A parallel region of one thread ended, and so much of openmp_ticks came in it: on average what it
  * costs. */
 void lc_budget_team(struct lc_thread *t, const void *code, uint64_t ticks);
-/* Is such a region to be measured as a whole only? */
-bool lc_budget_is_plain(struct lc_thread *t, const void *code);
+/* Is such a region to be measured as a whole only? *row: NULL, or where it is counted only. */
+bool lc_budget_is_plain(struct lc_thread *t, const void *code, struct lc_state_row **row);
 
 /* Are samples of the code between events to be taken less often than until now? Judged at most
  * once in some 50 ms. */

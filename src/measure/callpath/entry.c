@@ -164,11 +164,14 @@ static struct lc_path *path_of_node(struct lc_thread *t, uint32_t node, uint32_t
 
 LC_COLD struct lc_path *lc_path_of_caller(struct lc_thread *t, const struct lc_entry *e) {
     struct lc_draft *d = t->draft; /* which made the entry */
+    uint32_t fn = (uint32_t)e->fn_ctx;
     lc_draft_caller(t, d, e->ra, e->frame);
     pthread_mutex_lock(&lc_core.lock);
-    uint32_t node = node_of_draft(d, (uint32_t)e->fn_ctx);
+    if (fn >= LC_FN_COUNT + 2)
+        lc_draft_region(d, (fn - LC_FN_COUNT - 2) / 2, e->serial);
+    uint32_t node = node_of_draft(d, fn);
     pthread_mutex_unlock(&lc_core.lock);
-    return path_of_node(t, node, (uint32_t)e->fn_ctx);
+    return path_of_node(t, node, fn);
 }
 
 /* The begin of the innermost region, if that ends here in the frame in which it began, from where

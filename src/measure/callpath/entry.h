@@ -100,8 +100,8 @@ static inline void lc_entry_forget_others(struct lc_entry *entry) {
 /* The cold half of the look-up: searches, else unwinds and makes the entry; never NULL. The
  * thread's cache owns the entry. */
 struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra, uint64_t frame);
-/* The path of all calls from the place of this entry's: "..." and the function that calls MPI. The
- * entry was made by this thread. */
+/* The path of all calls from the place of this entry's: "..." and the function that calls MPI, or
+ * begins the region. The entry was made by this thread. */
 struct lc_path *lc_path_of_caller(struct lc_thread *t, const struct lc_entry *entry);
 /* Remembers in the entry how many leading activations it shares with the thread's last one, and the
  * row of the time between them. */

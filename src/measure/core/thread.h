@@ -115,6 +115,7 @@ struct lc_thread {
     uint64_t sampling_since, sampling_before; /* of its last decision on samples */
     uint64_t interrupted_ticks; /* of own_ticks: the thread had no processor, as it seems */
     bool steps_due;             /* of call sites; until one window is over */
+    bool paths_left_out;        /* by the budget: new ones of some sites are not unwound */
     uint32_t samples_rarer;     /* by the budget: so many times; 0 as 1 */
     struct lc_budget_sites *budget_sites; /* NULL: none is known */
     struct lc_budget_site *poll_site; /* of a poll that stands for others; NULL: there is none */

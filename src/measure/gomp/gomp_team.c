@@ -137,17 +137,21 @@ void lc_gomp_fork_begin(struct lc_gomp_fork *fork, const struct lc_gomp_construc
     const struct ompt_frame frame = {.enter_frame = {.ptr = made->frame}};
     unsigned threads = made->threads != 0 ? made->threads : (unsigned)fork->runtime->max_threads();
     fork->one = threads == 1 && self->share->region == NULL ? lc_self : NULL;
-    if (fork->one != NULL && lc_budget_is_plain(fork->one, made->code)) {
+    struct lc_state_row *row = NULL;
+    if (fork->one != NULL)
+        fork->cost_ticks = fork->one->counts.openmp_ticks;
+    if (fork->one != NULL && lc_budget_is_plain(fork->one, made->code, &row)) {
         fork->plain = true;
         fork->share.outer = self->share;
         fork->share.was_final = self->final;
         self->share = &fork->share;
         self->final = false;
-        fork->opened = lc_omp_plain_begin(made->frame, made->code);
+        if (row != NULL)
+            lc_omp_plain_counts(row);
+        else
+            fork->opened = lc_omp_plain_begin(made->frame, made->code);
         return;
     }
-    if (fork->one != NULL)
-        fork->cost_ticks = fork->one->counts.openmp_ticks;
     fork->share.region = &fork->region;
     lc_omp_parallel_begin(self->running, &frame, &fork->region, threads, 0, made->code);
 }
@@ -209,6 +213,13 @@ void lc_gomp_run_share(void *argument) {
         as_worker(fork);
 }
 
+/* A region of one thread is over: what one of several such costs is known. */
+static void tell_cost(const struct lc_gomp_fork *fork) {
+    struct lc_thread *t = fork->one;
+    if (t != NULL && t->counts.openmp_ticks > fork->cost_ticks)
+        lc_budget_team(t, fork->made.code, t->counts.openmp_ticks - fork->cost_ticks);
+}
+
 void lc_gomp_fork_end(struct lc_gomp_fork *fork) {
     struct lc_gomp_thread *self = fork->by;
     if (self == NULL)
@@ -219,6 +230,8 @@ void lc_gomp_fork_end(struct lc_gomp_fork *fork) {
         self->share = share->outer;
         self->final = share->was_final;
         lc_omp_plain_end(fork->opened, fork->made.frame, code);
+        if (fork->opened != 0)
+            tell_cost(fork);
         return;
     }
     lc_omp_sync_region(OMPT_SYNC_IMPLICIT, OMPT_END, &fork->region, NULL, code);
@@ -229,8 +242,7 @@ void lc_gomp_fork_end(struct lc_gomp_fork *fork) {
     if (fork->turns) /* of another region that comes to lie here */
         lc_omp_lock_init(OMPT_MUTEX_ORDERED, 0, 0, (uint64_t)(uintptr_t)&fork->region, code);
     lc_omp_parallel_end(&fork->region, self->running, 0, code);
-    if (fork->one != NULL && fork->one->counts.openmp_ticks > fork->cost_ticks)
-        lc_budget_team(fork->one, code, fork->one->counts.openmp_ticks - fork->cost_ticks);
+    tell_cost(fork);
 }
 
 struct lc_gomp_fork *lc_gomp_fork_new(const struct lc_gomp_construct *made) {

@@ -119,6 +119,15 @@ uint32_t lc_omp_plain_begin(void *frame, const void *code) {
     return opened;
 }
 
+void lc_omp_plain_counts(struct lc_state_row *row) {
+    struct lc_omp_thread *o = lc_omp_self();
+    if (o == NULL)
+        return;
+    uint64_t since = lc_omp_since(o);
+    row->count += (atomic_load_explicit(&o->t->mode, memory_order_relaxed) & LC_MODE_ON) != 0;
+    lc_omp_done(o, since);
+}
+
 void lc_omp_plain_end(uint32_t opened, void *frame, const void *code) {
     struct lc_omp_thread *o = lc_omp_self();
     if (o == NULL || opened == 0)

@@ -8,6 +8,8 @@
 
 #include "measure/openmp/ompt.h"
 
+struct lc_state_row;
+
 /* Callback: a thread of the runtime begins; kind: initial or worker. */
 void lc_omp_thread_begin(int kind, union ompt_data *data);
 /* Callback: a thread of the runtime ends; its open time is booked. */
@@ -72,6 +74,8 @@ void lc_omp_nest_lock(int endpoint, uint64_t wait, const void *code);
 /* It begins, outside of all others; frame: of the runtime's function. To be handed to
  * lc_omp_plain_end; 0: nothing is told. */
 uint32_t lc_omp_plain_begin(void *frame, const void *code);
+/* One that is counted only, in this row. */
+void lc_omp_plain_counts(struct lc_state_row *row);
 /* It is over. */
 void lc_omp_plain_end(uint32_t opened, void *frame, const void *code);
 
