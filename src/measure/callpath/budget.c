@@ -14,7 +14,7 @@
 enum {
     WINDOW_MS = 10,
     WINDOWS_OF_SAMPLES = 5,
-
+    WINDOWS_OF_LITTLE = 50,
     USUAL_TIMES = 4,
     RARE_MOST_MS = 1
 };
@@ -546,19 +546,27 @@ bool lc_budget_is_plain(struct lc_thread *t, const void *code, struct lc_state_r
     return true;
 }
 
-LC_COLD bool lc_budget_samples_rarer(struct lc_thread *t) {
+LC_COLD uint32_t lc_budget_samples_rarer(struct lc_thread *t, uint32_t now_times, bool asked) {
     uint64_t now = lc_ticks(), since = now - t->sampling_since;
     if (budget.share == 0)
-        return false;
+        return now_times;
     if (budget.run_ticks == 0)
         measure_ticks();
     if (since < WINDOWS_OF_SAMPLES * budget.window_ticks)
-        return false;
+        return now_times;
     uint64_t late = t->counts.sampling_ticks - t->sampling_before;
     bool first = t->sampling_since == 0;
+    double most = SAMPLING_PART * share_left(t, now);
+    bool much = above(most, late, since), little = !above(most / 4, late, since);
+    if (!first && little && now_times > 1 && since < WINDOWS_OF_LITTLE * budget.window_ticks)
+        return now_times; /* a longer time decides */
     t->sampling_since = now;
     t->sampling_before = t->counts.sampling_ticks;
-    return !first && above(SAMPLING_PART * share_left(t, now), late, since) && is_used_up(t, now);
+    if (first)
+        return now_times;
+    if (much && (!asked || is_used_up(t, now)))
+        return now_times * 2;
+    return little && now_times > 1 && !is_used_up(t, now) ? now_times / 2 : now_times;
 }
 
 /* The samples of a group are complete: they stand for all calls since the last one. */

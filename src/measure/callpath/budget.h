@@ -161,9 +161,11 @@ void lc_budget_team(struct lc_thread *t, const void *code, uint64_t ticks);
 /* Is such a region to be measured as a whole only? *row: NULL, or where it is counted only. */
 bool lc_budget_is_plain(struct lc_thread *t, const void *code, struct lc_state_row **row);
 
-/* Are samples of the code between events to be taken less often than until now? Judged at most
- * once in some 50 ms. */
-bool lc_budget_samples_rarer(struct lc_thread *t);
+/* How many times less often samples of the code between events are to be taken, instead of
+ * now_times: twice as many where they take more than a quarter of the budget (asked: of a rate that
+ * the user named, only where the budget is used up), half as many where they take little of it.
+ * Judged at most once in some 50 ms. */
+uint32_t lc_budget_samples_rarer(struct lc_thread *t, uint32_t now_times, bool asked);
 
 /* The cold half of lc_sample_begin: the stamps of a call that is measured, and when the next one
  * is. */

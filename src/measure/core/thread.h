@@ -117,6 +117,7 @@ struct lc_thread {
     bool steps_due;             /* of call sites; until one window is over */
     bool paths_left_out;        /* by the budget: new ones of some sites are not unwound */
     uint32_t samples_rarer;     /* by the budget: so many times; 0 as 1 */
+    uint32_t samples_rarest;    /* the most that it was; 0: never */
     struct lc_budget_sites *budget_sites; /* NULL: none is known */
     struct lc_budget_site *poll_site; /* of a poll that stands for others; NULL: there is none */
     uint64_t poll_begin;              /* that of the poll itself */

@@ -275,8 +275,8 @@ void lc_rank_facts_fill(struct lc_rank_own *rank) {
     for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
         own->paths.counted += lc_budget_counted(t);
     for (const struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
-        if (t->samples_rarer > own->samples_rarer)
-            own->samples_rarer = t->samples_rarer;
+        if (t->samples_rarest > own->samples_rarer)
+            own->samples_rarer = t->samples_rarest;
     if (lc_core.sample_period_ns != 0)
         own->sample_rate =
             1e9 / (double)lc_core.sample_period_ns / atomic_load(&lc_core.samples_rarer);

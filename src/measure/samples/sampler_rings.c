@@ -232,9 +232,13 @@ static void begin(struct lc_thread *t) {
 }
 
 static void fit_budget(struct lc_thread *t) {
-    uint32_t rarer = t->samples_rarer == 0 ? 1 : t->samples_rarer;
-    if (rarer < PERIODS_MOST && lc_budget_samples_rarer(t))
-        t->samples_rarer = rarer * 2;
+    uint32_t was = t->samples_rarer == 0 ? 1 : t->samples_rarer;
+    uint32_t rarer = lc_budget_samples_rarer(t, was, lc_sampling.asked);
+    if (rarer == was || rarer > PERIODS_MOST)
+        return;
+    t->samples_rarer = rarer;
+    if (rarer > t->samples_rarest)
+        t->samples_rarest = rarer;
 }
 
 /* Where the time between two events is so long that its samples have no room, the ring grows; then
