@@ -358,6 +358,37 @@ static void print_unknown(const struct lc_text *text) {
         warn(text, line);
 }
 
+/* What the tool's time went into, in percent of the program's, largest first. */
+static const char *parts_of_cost(const json_t *overhead, double useful_s, char *out, size_t bytes) {
+    struct {
+        const char *key, *text;
+        double s;
+    } parts[] = {{"rare_s", "new call paths and communicators", 0},
+                 {"sampling_s", "samples", 0},
+                 {"openmp_s", "constructs of OpenMP", 0},
+                 {"total_s", "calls", 0}};
+    enum { PARTS = sizeof parts / sizeof *parts };
+    for (size_t i = 0; i < PARTS; i++) {
+        double s = json_number_value(json_object_get(overhead, parts[i].key));
+        parts[i].s += s;
+        if (i + 1 < PARTS)
+            parts[PARTS - 1].s -= s; /* calls are the rest */
+    }
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t n = 0; n < PARTS; n++) {
+        size_t most = 0;
+        for (size_t i = 1; i < PARTS; i++)
+            most = parts[i].s > parts[most].s ? i : most;
+        if (100 * parts[most].s / useful_s >= 0.05 && length < bytes)
+            length += (size_t)snprintf(out + length, bytes - length, "%s%.1f %% for %s",
+                                       length > 0 ? ", " : "", 100 * parts[most].s / useful_s,
+                                       parts[most].text);
+        parts[most].s = -1;
+    }
+    return out;
+}
+
 /* What was left out so that the tool stays within its budget, and whether that sufficed. */
 static void print_budget(const struct lc_text *text, bool at_length) {
     const json_t *overhead = json_object_get(text->meta, "overhead");
@@ -378,12 +409,13 @@ static void print_budget(const struct lc_text *text, bool at_length) {
                  100 * budget, !at_length && n > 1 ? ", and more: --full" : "");
         warn(text, line);
     }
-    if (budget > 0 && useful_s > 0 && total_s > 1.2 * budget * useful_s &&
-        total_s > 1.2 * allowed_s) {
+    if (budget > 0 && useful_s > 0 && total_s > budget * useful_s && total_s > allowed_s) {
+        char parts[256];
         snprintf(line, sizeof line,
-                 "the tool itself took %.1f %%, more than --max-overhead=%.3g%%%s",
+                 "the tool itself took %.1f %%, more than --max-overhead=%.3g%%%s: %s",
                  100 * total_s / useful_s, 100 * budget,
-                 n == 0 ? ": with less detail no call site would be cheaper" : "");
+                 n == 0 ? " (with less detail no call site would be cheaper)" : "",
+                 parts_of_cost(overhead, useful_s, parts, sizeof parts));
         warn(text, line);
     }
 }
