@@ -42,7 +42,16 @@ void lc_cpvec_init_after(struct lc_cpvec *vec, struct lc_cpvec *ended, uint32_t 
     ended->published = NULL;
 }
 
+/* relaxed: who waited for this rank since then sees it; others see that or the one before. */
+static void set_since(struct lc_cpvec *vec, uint32_t number) {
+    atomic_store_explicit(&vec->circle->whatif_since,
+                          (uint64_t)vec->generation << 32 | (number & 0x7fffff),
+                          memory_order_relaxed);
+}
+
 bool lc_cpvec_whatif_room(struct lc_cpvec *vec, struct lc_area *mine) {
+    if (vec->circle == NULL && mine == NULL)
+        vec->circle = calloc(1, sizeof *vec->circle);
     if (vec->circle != NULL && vec->published == NULL)
         make_whatif(vec, mine);
     return vec->published != NULL;
@@ -50,8 +59,8 @@ bool lc_cpvec_whatif_room(struct lc_cpvec *vec, struct lc_area *mine) {
 
 void lc_cpvec_whatif_begin(struct lc_cpvec *vec, uint32_t n) {
     vec->n_whatif = n;
-    /* relaxed: who waited for this rank since then sees it */
-    atomic_store_explicit(&vec->circle->whatif_since, vec->next & 0x7fffff, memory_order_relaxed);
+    vec->generation++;
+    set_since(vec, vec->next);
 }
 
 void lc_cpvec_forget(struct lc_cpvec *vec) {
@@ -207,14 +216,15 @@ static bool is_before(uint32_t number, uint32_t since) {
 }
 
 static void publish_whatif(struct lc_cpvec *vec, uint32_t number, uint32_t version) {
-    uint32_t since = atomic_load_explicit(&vec->circle->whatif_since, memory_order_relaxed);
+    uint32_t since =
+        (uint32_t)atomic_load_explicit(&vec->circle->whatif_since, memory_order_relaxed);
     if (((number - since) & 0x7fffff) > 0x200000) /* stays within half of the circle */
-        atomic_store_explicit(&vec->circle->whatif_since, (number - 0x100000) & 0x7fffff,
-                              memory_order_relaxed);
+        set_since(vec, number - 0x100000);
     struct lc_whatif_version *v = &vec->published[number % vec->circle->n_whatif];
     atomic_store_explicit(&v->version, 0, memory_order_relaxed);
     /* as below: who reads new clocks reads version 0 or the new one after them */
     atomic_thread_fence(memory_order_release);
+    __atomic_store_n(&v->generation, vec->generation, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < vec->n_whatif; i++)
         __atomic_store_n(&v->clocks[i], vec->whatif[i], __ATOMIC_RELAXED);
     /* release: who sees the version sees the clocks (lc_cpvec_whatif) */
@@ -341,10 +351,11 @@ void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
 }
 
 static bool copy_whatif(struct lc_whatif_version *all, uint32_t n_all, uint32_t version,
-                        uint64_t *clocks, uint32_t n) {
+                        uint64_t *clocks, uint32_t n, uint32_t *generation) {
     struct lc_whatif_version *v = &all[(version & 0x7fffff) % n_all];
     if (!version || atomic_load_explicit(&v->version, memory_order_acquire) != version)
         return false;
+    *generation = __atomic_load_n(&v->generation, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < n; i++)
         clocks[i] = __atomic_load_n(&v->clocks[i], __ATOMIC_RELAXED);
     /* the clocks are read before the version is read again */
@@ -352,24 +363,41 @@ static bool copy_whatif(struct lc_whatif_version *all, uint32_t n_all, uint32_t 
     return atomic_load_explicit(&v->version, memory_order_relaxed) == version;
 }
 
-bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t *clocks) {
-    return vec->published &&
-           copy_whatif(vec->published, vec->circle->n_whatif, version, clocks, vec->n_whatif);
+bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t *clocks,
+                          uint32_t *generation) {
+    if (!vec->published)
+        return false;
+    if (copy_whatif(vec->published, vec->circle->n_whatif, version, clocks, vec->n_whatif,
+                    generation))
+        return true;
+    uint32_t since =
+        (uint32_t)atomic_load_explicit(&vec->circle->whatif_since, memory_order_relaxed);
+    if (vec->generation == 0 || !is_before(version, since))
+        return false;
+    memset(clocks, 0, vec->n_whatif * sizeof *clocks); /* it had none, or those of long ago */
+    *generation = 0;
+    return true;
 }
 
 void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version) {
     uint64_t clocks[LC_WHATIF_MAX];
+    uint32_t generation = 0;
     struct lc_cp_circle *circle = NULL;
-    if (version_at(theirs, version, &circle) &&
-        is_before(version, atomic_load_explicit(&circle->whatif_since, memory_order_relaxed)))
-        return;
+    if (version_at(theirs, version, &circle)) {
+        uint64_t since = atomic_load_explicit(&circle->whatif_since, memory_order_relaxed);
+        uint32_t theirs_is = (uint32_t)(since >> 32);
+        if (theirs_is < vec->generation ||
+            (theirs_is == vec->generation && is_before(version, (uint32_t)since)))
+            return;
+    }
     if (!circle || !circle->whatif ||
         !copy_whatif(lc_area_at(theirs, circle->whatif), circle->n_whatif, version, clocks,
-                     vec->n_whatif)) {
+                     vec->n_whatif, &generation) ||
+        generation > vec->generation) {
         vec->n_whatif_lost++;
         return;
     }
-    for (uint32_t i = 0; i < vec->n_whatif; i++)
+    for (uint32_t i = 0; generation == vec->generation && i < vec->n_whatif; i++)
         if (clocks[i] > vec->whatif[i])
             LC_SHOW(vec->whatif[i], clocks[i]);
 }

@@ -7,6 +7,9 @@
  *   what-if  clocks of useful time that counts other than it took, one per scenario; they take
  *            their own maxima. Their versions are kept in a circle of their own, much larger: 64
  *            bytes each
+ *   generation  of what-if clocks: all ranks begin others at the same point, where all have waited
+ *            for each other; edges count between clocks of one generation. Where clocks lag behind
+ *            the program, some ranks come to that point earlier than others
  *   recent   what was added since the items were taken over or published; folded into the items
  *            when it is full or asked for
  *   outer    an item that also has the ticks of code inside of its node, as far as that had to
@@ -60,17 +63,18 @@ struct lc_cp_version {        /* in the area; head is one line */
 
 struct lc_whatif_version {
     _Atomic uint32_t version; /* 0 while it is written */
-    uint32_t unused;
+    uint32_t generation;      /* of the clocks */
     uint64_t clocks[LC_WHATIF_MAX];
     uint64_t unused_too;
 };
 
 struct lc_cp_circle { /* of one thread, in the area */
     _Atomic uint32_t latest;
-    uint32_t n_whatif;             /* versions of what-if clocks, a power of two */
-    uint64_t whatif;               /* their offset in the area; 0: none */
-    _Atomic uint32_t whatif_since; /* versions before have none that count */
-    uint32_t unused[11];
+    uint32_t n_whatif; /* versions of what-if clocks, a power of two */
+    uint64_t whatif;   /* their offset in the area; 0: none */
+    /* generation << 32 | version: those before belong to generations before, or have no clocks */
+    _Atomic uint64_t whatif_since;
+    uint32_t unused[10];
     struct lc_cp_version versions[LC_CP_VERSIONS];
 };
 
@@ -84,6 +88,7 @@ struct lc_cpvec {
     /* clocks of the what-if scenarios; winners of their own maxima */
     uint64_t whatif[LC_WHATIF_MAX];
     uint32_t n_whatif;
+    uint32_t generation;                 /* of these clocks: how often they have begun */
     uint32_t next;                       /* version to publish next */
     struct lc_cp_circle *circle;         /* NULL: nothing is published */
     struct lc_whatif_version *published; /* of the what-if clocks, or NULL */
@@ -106,7 +111,7 @@ void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, 
 /* As lc_cpvec_init, in the circle of a thread that has ended and publishes no more: versions that
  * it published stay where they are, and this thread's follow them. */
 void lc_cpvec_init_after(struct lc_cpvec *vec, struct lc_cpvec *ended, uint32_t n_whatif);
-/* Room for what-if clocks that begin later; false: no memory. */
+/* Room for what-if clocks that begin later; false: no memory. mine: as in lc_cpvec_init. */
 bool lc_cpvec_whatif_room(struct lc_cpvec *vec, struct lc_area *mine);
 /* n what-if clocks (0: none) from now on: edges of earlier versions do not count in them. All ranks
  * do so at the same point, when they have waited for each other. */
@@ -160,9 +165,10 @@ static inline void lc_cpvec_continue(struct lc_cpvec *vec, const struct lc_area 
 /* Takes the n items that a rank of another node sent. */
 void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, uint32_t n,
                           uint64_t useful);
-/* The what-if clocks of the thread itself when it published a version; false: not there any more.
- */
-bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t *clocks);
+/* The what-if clocks of the thread itself when it published a version, and their generation; false:
+ * not there any more. */
+bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t *clocks,
+                          uint32_t *generation);
 /* Maxima of the what-if clocks with those of a version; counts it where they are not there any more
  * (the other is LC_WHATIF_VERSIONS ahead). */
 void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version);

@@ -6,15 +6,27 @@
 
 #include "base/hash.h"
 
-struct lc_portions *lc_portions_of(struct lc_portion_table *table, uint32_t node, uint32_t call) {
+/* Where the class is, or would be. */
+static uint32_t place_of(const struct lc_portion_table *table, uint32_t node, uint32_t call) {
     uint32_t at = (uint32_t)(lc_hash_key((uint64_t)node << 32 | call) >> 32) % LC_PORTION_CLASSES;
+    while (table->classes[at].node != 0 &&
+           (table->classes[at].node != node || table->classes[at].call != call))
+        at = (at + 1) % LC_PORTION_CLASSES;
+    return at;
+}
+
+const struct lc_portions *lc_portions_find(const struct lc_portion_table *table, uint32_t node,
+                                           uint32_t call) {
+    const struct lc_portions *found = &table->classes[place_of(table, node, call)];
+    return node != 0 && found->node != 0 ? found : NULL;
+}
+
+struct lc_portions *lc_portions_of(struct lc_portion_table *table, uint32_t node, uint32_t call) {
     if (node == 0)
         return NULL;
-    while (table->classes[at].node != 0) {
-        if (table->classes[at].node == node && table->classes[at].call == call)
-            return &table->classes[at];
-        at = (at + 1) % LC_PORTION_CLASSES;
-    }
+    uint32_t at = place_of(table, node, call);
+    if (table->classes[at].node != 0)
+        return &table->classes[at];
     if (table->n >= LC_PORTION_CLASSES / 2) {
         table->n_lost++;
         return NULL;

@@ -40,6 +40,13 @@ struct lc_portions { /* a class */
     uint64_t given[LC_WHATIF_MAX], n_given[LC_WHATIF_MAX];
 };
 
+/* One that a thread has done, or several: until a call of MPI in `call`, or (0) until a region
+ * began or ended. */
+struct lc_portion_done {
+    uint32_t node, call;
+    uint64_t n, ticks;
+};
+
 /* Does a class with this much work make a difference to a call path with that much? */
 static inline bool lc_portions_matter(uint64_t of_class, uint64_t of_path) {
     return of_class * 50 >= of_path;
@@ -51,6 +58,9 @@ struct lc_portion_table {
     uint64_t n_lost; /* portions that had no room */
 };
 
+/* The class; NULL: it is not there. */
+const struct lc_portions *lc_portions_find(const struct lc_portion_table *table, uint32_t node,
+                                           uint32_t call);
 /* The class, made if it is not there; NULL: no room. */
 struct lc_portions *lc_portions_of(struct lc_portion_table *table, uint32_t node, uint32_t call);
 

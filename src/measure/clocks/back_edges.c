@@ -157,8 +157,9 @@ enum {
 };
 
 struct later { /* replies that wait for a record */
-    uint64_t words[LC_LATER * LC_RECORD_REPLY];
-    uint32_t vectors[LC_LATER]; /* of their stamps */
+    uint64_t words[LC_LATER][LC_RECORD_REPLY];
+    uint32_t vectors[LC_LATER];     /* of their stamps */
+    uint32_t generations[LC_LATER]; /* of their what-if clocks */
     uint32_t n;
     bool wanted;             /* one of them is of a send that may have waited */
     uint64_t skipped, since; /* ticks by which clocks would have changed, since when */
@@ -180,12 +181,17 @@ static struct later *later_of(uint32_t rank) {
     return queued_replies != NULL ? queued_replies[rank] : NULL;
 }
 
-uint32_t lc_clk_back_pack(uint32_t to, uint64_t *words) {
+uint32_t lc_clk_back_pack(uint32_t to, uint32_t generation, uint64_t *words) {
     struct later *l = queued_replies != NULL ? queued_replies[to] : NULL;
     if (l == NULL || l->n == 0)
         return 0;
-    uint32_t n = l->n;
-    memcpy(words, l->words, n * lc_clk_reply_words(lc_clk.n_whatif) * sizeof *words);
+    uint32_t n = l->n, each = lc_clk_reply_words(lc_clk.n_whatif);
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(words + i * each, l->words[i], each * sizeof *words);
+        if (each == LC_RECORD_REPLY && l->generations[i] != generation)
+            memset(words + i * each + LC_RECORD_REPLY - LC_WHATIF_MAX, 0,
+                   LC_WHATIF_MAX * sizeof *words);
+    }
     l->n = 0;
     l->wanted = false;
     lc_clk.counts.packed += n;
@@ -204,14 +210,13 @@ void lc_clk_reply_posted(struct lc_clk_thread *k, uint32_t source, const struct 
     reply_to(k, source, post, seq);
 }
 
-/* A reply as words, with the what-if clocks that thread k had when it made the stamp; the number of
- * the message it belongs to. */
-static void pack_reply(const struct lc_clk_thread *k, const struct lc_stamp *post, uint32_t seq,
-                       uint64_t *words) {
+/* A reply as words, with the what-if clocks that thread k had when it made the stamp, whose
+ * generation it returns; seq: the number of the message it belongs to. */
+static uint32_t pack_reply(const struct lc_clk_thread *k, const struct lc_stamp *post, uint32_t seq,
+                           uint64_t *words) {
     lc_clk_pack_stamp(post, words);
     words[5] = (uint64_t)post->node << 32 | seq;
-    if (lc_clk.n_whatif > 0)
-        lc_clk_whatif_words(k, post, words + LC_RECORD_REPLY - LC_WHATIF_MAX);
+    return lc_clk_whatif_words(k, post, words + LC_RECORD_REPLY - LC_WHATIF_MAX);
 }
 
 /* With the next record; if nothing goes that way, many of them in one. False: it is sent. */
@@ -227,7 +232,8 @@ static bool reply_with_next(struct lc_clk_thread *k, uint32_t source, const stru
         return false;
     }
     l->vectors[l->n] = post->vector;
-    pack_reply(k, post, seq, l->words + l->n++ * lc_clk_reply_words(lc_clk.n_whatif));
+    l->generations[l->n] = pack_reply(k, post, seq, l->words[l->n]);
+    l->n++;
     l->wanted |= wanted;
     return true;
 }
@@ -238,8 +244,7 @@ static void flush(struct lc_clk_thread *k, uint32_t rank) {
     if (l == NULL || l->n == 0 || !l->wanted)
         return;
     struct lc_stamp post;
-    uint32_t seq =
-        lc_clk_unpack_reply(l->words + --l->n * lc_clk_reply_words(lc_clk.n_whatif), &post);
+    uint32_t seq = lc_clk_unpack_reply(l->words[--l->n], &post);
     post.vector = l->vectors[l->n];
     reply_to(k, rank, &post, seq);
 }

@@ -15,6 +15,7 @@
 #include "measure/core/core.h"
 #include "measure/clocks/clock_messages.h"
 #include "measure/clocks/edges.h"
+#include "measure/clocks/what_if_factors.h"
 #include "piggyback/match.h"
 
 /* Nothing of the thread itself, which may have ended: its clocks are the queue's (call_state.h),
@@ -348,7 +349,7 @@ bool lc_clk_backlog_empty(struct lc_clk_thread *k) {
 
 /* Consecutive parts of one thread in the same node are merged: there may be many regions between
  * two calls. */
-void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_event_at *where) {
+void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_event_at *where, bool region) {
     uint64_t ticks = where->begin > k->seen ? where->begin - k->seen : 0;
     uint32_t node = where->node;
     k->seen = where->begin;
@@ -356,6 +357,10 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_event_at *wher
         k->worked += ticks;
     lc_clk_composed_worked(ticks, node, true);
     lc_clk_turns_worked(ticks, node, true);
+    struct lc_clk_part part = {.ticks = ticks, .gap = k->in_gap ? k->gap : 0};
+    k->seen_cut += ticks;
+    if (region)
+        part.ended = lc_clk_portion_seen(k, node, 0, &part.portion);
     lc_biased_lock(&lock);
     uint32_t n = count();
     for (uint32_t back = 1; back <= MERGE && back <= n; back++) {
@@ -366,12 +371,14 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_event_at *wher
             struct lc_clk_part sum;
             memcpy(&sum, e->data, sizeof sum);
             sum.ticks += ticks;
+            sum.ended += part.ended;
+            sum.portion.n += part.portion.n;
+            sum.portion.ticks += part.portion.ticks;
             memcpy(e->data, &sum, sizeof sum);
             lc_biased_unlock(&lock);
             return;
         }
     }
-    const struct lc_clk_part part = {ticks, k->in_gap ? k->gap : 0};
     do_locked(&lc_clk_part_event, k, NULL, where, &part, sizeof part);
     lc_biased_unlock(&lock);
 }

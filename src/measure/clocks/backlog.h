@@ -27,6 +27,7 @@
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/thread.h"
+#include "piggyback/portions.h"
 
 enum { LC_EVENT_DATA = 56, LC_BACKLOG_CAPACITY = 65536 };
 
@@ -72,11 +73,14 @@ static inline void lc_clk_event(const struct lc_event_type *type, struct lc_clk_
         type->run(call, k, data);
 }
 
-/* Useful time of the thread until where->begin, in the call path of that time; regions split it. */
-void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_event_at *where);
+/* Useful time of the thread until where->begin, in the call path of that time; regions split it.
+ * region: one begins or ends there, so a portion ends; else a sample cuts it. */
+void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_event_at *where, bool region);
 struct lc_clk_part {
     uint64_t ticks;
-    uint32_t gap; /* as in lc_clk_origins_worked */
+    uint64_t ended;                 /* ticks of the portions that end */
+    struct lc_portion_done portion; /* the sum of those that count (what_if_factors.h) */
+    uint32_t gap;                   /* as in lc_clk_origins_worked */
 };
 extern const struct lc_event_type lc_clk_part_event; /* data: struct lc_clk_part */
 

@@ -127,7 +127,8 @@ static inline void portion(struct lc_clk_thread *k, const struct lc_call *call, 
     uint64_t ticks = call->begin - last + k->cut;
     k->cut = 0;
     if (ticks >= lc_clk.past_ticks)
-        lc_clk_portion(k, lc_clk_node_before(call), call->entry->path->node, ticks);
+        lc_clk_portion(k, &(struct lc_portion_done){lc_clk_node_before(call),
+                                                    call->entry->path->node, 1, ticks});
 }
 
 /* Other than usual: scenarios, regions since the last call, something to do, a switch. */
@@ -217,6 +218,9 @@ static __attribute__((noinline)) void begin_in_backlog(struct lc_call *call,
         k->worked += ticks;
     lc_clk_composed_worked(ticks, lc_clk_node_before(call), false);
     lc_clk_turns_worked(ticks, lc_clk_node_before(call), false);
+    k->seen_cut += ticks;
+    struct lc_portion_done portion;
+    lc_clk_portion_seen(k, lc_clk_node_before(call), call->entry->path->node, &portion);
     lc_clk_backlog_call_begins(k, call);
 }
 
@@ -389,13 +393,16 @@ static void part_later(struct lc_call *call, struct lc_clk_thread *k, void *data
     struct lc_clk_part its;
     memcpy(&its, data, sizeof its);
     part(k, k->l.last + its.ticks, lc_clk_node_before(call), its.gap);
+    k->cut += its.ticks - its.ended; /* never below 0 when the portion in progress ends */
+    if (its.portion.n > 0)
+        lc_clk_portion(k, &its.portion);
 }
 const struct lc_event_type lc_clk_part_event = {.run = part_later, .local = true};
 
 static void cut(struct lc_clk_thread *k, const struct lc_call *call) {
     if (lc_unlikely(lc_clk.backlog)) {
         const struct lc_event_at where = lc_clk_event_at(call);
-        lc_clk_backlog_part(k, &where);
+        lc_clk_backlog_part(k, &where, true);
     } else {
         if (k->in_runtime)
             lc_clk_left_runtime(k, call->begin);
@@ -404,7 +411,7 @@ static void cut(struct lc_clk_thread *k, const struct lc_call *call) {
         uint64_t ticks = call->begin > last ? call->begin - last + k->cut : 0;
         k->cut = 0;
         if (ticks >= lc_clk.past_ticks)
-            lc_clk_portion(k, lc_clk_node_before(call), 0, ticks);
+            lc_clk_portion(k, &(struct lc_portion_done){lc_clk_node_before(call), 0, 1, ticks});
     }
 }
 
@@ -419,7 +426,7 @@ void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node) 
         struct lc_event_at where = lc_clk_event_at(call);
         where.node = node;
         where.begin = until < k->seen ? k->seen : until;
-        lc_clk_backlog_part(k, &where);
+        lc_clk_backlog_part(k, &where, false);
         return;
     }
     finish_last_call(k);

@@ -144,10 +144,9 @@ struct lc_event_at {
  * `next`, `thread`; with MPI_THREAD_MULTIPLE it changes l, between and in_runtime with its own
  * lock (lc_clk_own_lock) or lc_clk.lock, since others switch measurement or begin phases, with all
  * locks (lc_clk_all_lock). Where they lag (backlog.h), any thread may run this one's events:
- *   always the thread's    seen, worked, begun, has_begun, in_gap, gap, claim, deferred, blocking,
- *                          sync_comm, sync; no event touches them, nor what the thread has
- *                          besides (struct
- *                          lc_thread, its entries)
+ *   always the thread's    seen, seen_cut, worked, begun, has_begun, in_gap, gap, claim, deferred,
+ *                          blocking, sync_comm, sync; no event touches them, nor what the thread
+ *                          has besides (struct lc_thread, its entries)
  *   never changed          index
  *   lc_clk.lock            next, next_ended, thread (NULL once it has ended)
  *   the queue's lock       all else: the thread touches it in its events, or, with lc_clk.lock,
@@ -162,6 +161,7 @@ struct lc_clk_thread {
     /* where clocks lag behind the program: end of the last event of the program, and what it has
      * worked until then, in all measured intervals */
     uint64_t seen, worked;
+    uint64_t seen_cut; /* as cut, there */
     /* the begin of a call that waits for the first event of the call, to be queued with it */
     struct lc_event_at begun;
     bool has_begun;

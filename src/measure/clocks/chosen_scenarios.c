@@ -8,15 +8,19 @@
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
+#include "measure/clocks/backlog.h"
+#include "measure/clocks/chosen_points.h"
+#include "measure/clocks/collectives.h"
 #include "measure/clocks/compared_work.h"
 #include "measure/clocks/clock_messages.h"
+#include "measure/clocks/edges.h"
+#include "measure/clocks/records.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 #include "measure/core/state_write.h"
 #include "piggyback/portions.h"
 
 enum { MOST_PATHS = 6 }; /* four sums of each go to all ranks (merge_seen) */
-enum { UNABLE = 1, FIXED = 2, GAVE_UP = 4, THREADS = 8 }; /* bits of lc_portion_sums.unable */
 /* What clocks take at most, of both MPIs, on cores near and far (docs/benchmarks.md#overhead): a
  * message, sender and receiver together, and each member of a collective. Most of it is the way
  * from core to core: a message of a rank to itself takes 73 ns. */
@@ -44,8 +48,8 @@ static uint32_t interval;  /* in which scenarios were chosen */
 static uint64_t cost_then; /* when the clocks that are carried began */
 static bool gave_up;       /* since then */
 
-void lc_clk_choose_init(bool away) {
-    bool able = !away && lc_clk.size > 1 && lc_clk.n_whatif == 0;
+void lc_clk_choose_init(bool able) {
+    able = able && lc_clk.size > 1 && lc_clk.n_whatif == 0;
     if (able)
         lc_clk_compared_init();
     atomic_store_explicit(&lc_clk.choosing, able, memory_order_relaxed);
@@ -60,28 +64,51 @@ bool lc_clk_has_chosen(void) {
     return n_paths > 0;
 }
 
-void lc_clk_portion(struct lc_clk_thread *k, uint32_t node, uint32_t call, uint64_t ticks) {
+void lc_clk_portion(struct lc_clk_thread *k, const struct lc_portion_done *done) {
     if (k != lc_clk.threads || k->l.interval == 0 || lc_compared.n == 0 ||
         !atomic_load_explicit(&lc_clk.choosing, memory_order_relaxed))
         return;
-    struct lc_portions *p = lc_portions_of(lc_compared.table, node, call);
+    struct lc_portions *p = lc_portions_of(lc_compared.table, done->node, done->call);
     if (p == NULL)
         return;
-    p->n++;
-    p->ticks += ticks;
+    p->n += done->n;
+    p->ticks += done->ticks;
     if (p->slots == 0)
         return;
     lc_clk_own_lock(k);
     for (uint32_t s = 0; p->slots >> s != 0 && s < k->l.vec.n_whatif; s++) {
         if (!(p->slots & 1u << s))
             continue;
-        uint64_t change = p->instead[s] - ticks; /* the clocks have grown by the ticks */
-        p->given[s] += p->instead[s];
-        p->n_given[s]++;
+        uint64_t instead = done->n * p->instead[s];
+        uint64_t change = instead - done->ticks; /* the clocks have grown by the ticks */
+        p->given[s] += instead;
+        p->n_given[s] += done->n;
         LC_SHOW(k->l.vec.whatif[s], k->l.vec.whatif[s] + change);
         k->l.own_whatif[s] += change;
     }
     lc_clk_own_unlock(k);
+}
+
+uint64_t lc_clk_portion_seen(struct lc_clk_thread *k, uint32_t node, uint32_t call,
+                             struct lc_portion_done *done) {
+    uint64_t ticks = k->seen_cut;
+    k->seen_cut = 0;
+    *done = (struct lc_portion_done){.node = node, .call = call};
+    if (ticks < lc_clk.past_ticks || k != lc_clk.threads ||
+        !atomic_load_explicit(&lc_clk.choosing, memory_order_relaxed))
+        return ticks;
+    done->n = 1;
+    done->ticks = ticks;
+    lc_clk_composed_portion(done);
+    lc_clk_turns_portion(done);
+    return ticks;
+}
+
+void lc_clk_portion_changes(const struct lc_portion_done *done, uint64_t whatif[]) {
+    const struct lc_portions *p = lc_portions_find(lc_compared.table, done->node, done->call);
+    for (uint32_t s = 0; p != NULL && p->slots >> s != 0 && s < lc_clk.n_whatif; s++)
+        if (p->slots & 1u << s)
+            whatif[s] += done->n * p->instead[s] - done->ticks;
 }
 
 static uint64_t elapsed_ns(const struct lc_clk_thread *k) {
@@ -93,8 +120,17 @@ static uint64_t cost_ns(void) {
     return lc_clk.counts.messages * EDGE_NS + lc_clk.counts.collectives * lc_clk.size * MEMBER_NS;
 }
 
+/* In which time: where clocks lag, the program's. */
+static uint64_t seen_ns(const struct lc_clk_thread *k) {
+    return lc_clk.backlog ? lc_clk_ns_of(lc_above(k->seen, k->l.begin)) : elapsed_ns(k);
+}
+
 static uint64_t ppm_of(uint64_t cost, uint64_t elapsed) {
     return elapsed > 0 ? (uint64_t)((double)cost * 1e6 / (double)elapsed) : 1000000;
+}
+
+uint64_t lc_chosen_ppm(const struct lc_clk_thread *k) {
+    return ppm_of(cost_ns(), seen_ns(k));
 }
 
 static void carry_no_more(struct lc_clk_thread *k) {
@@ -102,47 +138,52 @@ static void carry_no_more(struct lc_clk_thread *k) {
     k->l.grain = 2 * lc_clk.slow_ticks;
 }
 
-/* As lc_clk_lock and lc_clk_own_lock: other threads may read this one's clocks, and count. */
-static void lock_own(struct lc_clk_thread *k) {
+void lc_chosen_lock(struct lc_clk_thread *k) {
     lc_clk_lock();
     lc_clk_own_lock(k);
 }
 
-static void unlock_own(struct lc_clk_thread *k) {
+void lc_chosen_unlock(struct lc_clk_thread *k) {
     lc_clk_own_unlock(k);
     lc_clk_unlock();
 }
 
+/* What a thread works beside the first one is in no portion. */
+uint32_t lc_chosen_threads(void) {
+    return lc_clk.n_threads != 1 || lc_clk.task_chain != NULL ? LC_UNABLE_THREADS : 0;
+}
+
 void lc_clk_look_at_cost(struct lc_clk_thread *k) {
-    if (lc_clk.backlog) /* none is chosen there, and this event may have the locks */
+    if (lc_clk.backlog && lc_chosen_threads() != 0) /* all give up at the next point */
         return;
-    lock_own(k);
+    lc_chosen_lock(k);
     if (lc_clk.n_whatif == 0) { /* another thread has seen that it is over */
         carry_no_more(k);
     } else if (n_paths > 0 && k == lc_clk.threads &&
-               ppm_of(lc_above(cost_ns(), cost_then), elapsed_ns(k)) > LC_CHOSEN_PPM) {
+               ppm_of(lc_above(cost_ns(), cost_then), seen_ns(k)) > LC_CHOSEN_PPM) {
         gave_up = true;
         carry_no_more(k);
     }
-    unlock_own(k);
+    lc_chosen_unlock(k);
 }
 
-/* What a thread works beside the first one is in no portion. */
-static uint32_t threads(void) {
-    return lc_clk.n_threads != 1 || lc_clk.task_chain != NULL ? THREADS : 0;
-}
-
-static uint32_t inability(struct lc_clk_thread *k) {
-    uint32_t unable = n_paths > 0 && k->l.interval != interval ? FIXED : 0;
-    unable |= gave_up ? GAVE_UP : 0;
-    if (lc_compared.n == 0 || k->l.interval == 0 || !lc_cpvec_whatif_room(&k->l.vec, &lc_clk.mine))
-        unable |= UNABLE;
+/* room: for clocks is made. */
+static uint32_t inability(struct lc_clk_thread *k, bool room) {
+    struct lc_area *mine = lc_clk.mine.head != NULL ? &lc_clk.mine : NULL;
+    uint32_t unable = n_paths > 0 && k->l.interval != interval ? LC_UNABLE_FIXED : 0;
+    unable |= gave_up ? LC_UNABLE_GAVE_UP : 0;
+    unable |= lc_chosen_lost ? LC_UNABLE_LOST : 0;
+    if (lc_compared.n == 0 || k->l.interval == 0 ||
+        (room && !lc_cpvec_whatif_room(&k->l.vec, mine)))
+        unable |= LC_UNABLE;
     return unable;
 }
 
 /* ---- the choice */
 
 static void carry(struct lc_clk_thread *k, uint32_t n) {
+    if (lc_clk.backlog)
+        lc_clk_back_flush(k);
     lc_clk.n_whatif = n;
     lc_cpvec_whatif_begin(&k->l.vec, n);
     k->l.grain = n > 0 ? 0 : 2 * lc_clk.slow_ticks;
@@ -199,8 +240,8 @@ static void stop(struct lc_clk_thread *k, struct chosen *path, const struct lc_p
         return;
     struct lc_work all = lc_clk_work_of_all(sums, path->key),
                    own = lc_clk_work_of_rank(k, path->key);
-    lc_work_add(&path->all_seen, lc_work_more(&all, &path->all_then));
-    lc_work_add(&path->own_seen, lc_work_more(&own, &path->own_then));
+    lc_work_grow(&path->all_seen, lc_work_more(&all, &path->all_then));
+    lc_work_grow(&path->own_seen, lc_work_more(&own, &path->own_then));
     for (uint32_t s = 0; s < LC_SCENARIOS_CARRIED; s++)
         path->saved[s] += (double)k->l.useful - (double)k->l.vec.whatif[2 * path->slot + s];
 }
@@ -325,10 +366,10 @@ static void renew_all(const struct lc_portion_sums *sums) {
             renew(&paths[i], sums);
 }
 
-static void decide(struct lc_clk_thread *k, const struct lc_portion_sums *sums) {
-    bool lost = (sums->unable & GAVE_UP) != 0;
+void lc_chosen_decide(struct lc_clk_thread *k, const struct lc_portion_sums *sums) {
+    bool lost = (sums->unable & LC_UNABLE_GAVE_UP) != 0;
     if (lc_clk.n_whatif > 0 &&
-        (lost || (sums->most_ppm > LC_CHOSEN_PPM && !(sums->unable & FIXED)))) {
+        (lost || (sums->most_ppm > LC_CHOSEN_PPM && !(sums->unable & LC_UNABLE_FIXED)))) {
         for (uint32_t i = 0; i < n_paths; i++)
             if (paths[i].on)
                 stop(k, &paths[i], sums, lost);
@@ -336,43 +377,40 @@ static void decide(struct lc_clk_thread *k, const struct lc_portion_sums *sums) 
     }
     if (!sums->unable && sums->most_ppm <= LC_CHOSEN_PPM)
         choose(k, sums);
-    if (!(sums->unable & UNABLE))
+    if (!(sums->unable & LC_UNABLE))
         renew_all(sums);
 }
 
-/* A rank did not come to the point: it was refused memory, say, or is gone; the others give up when
- * they hear nothing of this one. Or one has several threads. */
-static void choose_no_more(struct lc_clk_thread *k) {
+void lc_chosen_no_more(struct lc_clk_thread *k) {
     atomic_store_explicit(&lc_clk.choosing, false, memory_order_relaxed);
     n_paths = 0;
+    lc_chosen_lost = false;
     lc_clk.n_whatif = 0;
     carry_no_more(k);
     k->l.stale = true;
 }
 
-/* What this rank tells the others beside its sums. */
-static struct lc_portion_sums head_of(struct lc_clk_thread *k) {
-    struct lc_portion_sums head = {.unable = threads()};
+struct lc_portion_sums lc_chosen_head(struct lc_clk_thread *k, uint64_t ppm, bool room) {
+    struct lc_portion_sums head = {.unable = lc_chosen_threads()};
     if (head.unable != 0)
         return head;
-    uint64_t elapsed = elapsed_ns(k);
-    return (struct lc_portion_sums){.unable = inability(k),
-                                    .most_ppm = ppm_of(cost_ns(), elapsed),
-                                    .least_ns = elapsed / 100,
+    return (struct lc_portion_sums){.unable = inability(k, room),
+                                    .most_ppm = ppm,
+                                    .least_ns = elapsed_ns(k) / 100,
                                     .clock_ns = lc_clk_ns_of(k->l.useful)};
 }
 
 static void compare_and_decide(struct lc_clk_thread *k) {
-    lock_own(k);
-    struct lc_portion_sums sums = head_of(k);
-    unlock_own(k);
+    lc_chosen_lock(k);
+    struct lc_portion_sums sums = lc_chosen_head(k, lc_chosen_ppm(k), true);
+    lc_chosen_unlock(k);
     bool all = lc_clk_compare_work(k, &sums);
-    lock_own(k);
-    if (all && !(sums.unable & THREADS))
-        decide(k, &sums);
+    lc_chosen_lock(k);
+    if (all && !(sums.unable & LC_UNABLE_THREADS))
+        lc_chosen_decide(k, &sums);
     else
-        choose_no_more(k);
-    unlock_own(k);
+        lc_chosen_no_more(k);
+    lc_chosen_unlock(k);
 }
 
 void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call) {
@@ -408,14 +446,15 @@ static bool merge_seen(struct lc_clk_thread *k, struct lc_portion_sums *sums) {
     uint64_t late = 0;
     for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
         late = lc_clk.counts.late_whatif[s] > late ? lc_clk.counts.late_whatif[s] : late;
-    *sums = (struct lc_portion_sums){.unable = (gave_up ? GAVE_UP : 0) | threads(),
-                                     .late_ns = lc_clk_ns_of(late + lc_clk.counts.late_useful),
-                                     .n_lost = k->l.vec.n_whatif_lost + lc_compared.table->n_lost};
+    *sums =
+        (struct lc_portion_sums){.unable = (gave_up ? LC_UNABLE_GAVE_UP : 0) | lc_chosen_threads(),
+                                 .late_ns = lc_clk_ns_of(late + lc_clk.counts.late_useful),
+                                 .n_lost = k->l.vec.n_whatif_lost + lc_compared.table->n_lost};
     for (uint32_t i = 0; i < n_paths; i++) {
         struct chosen *path = &paths[i];
         struct lc_work own = lc_clk_work_of_rank(k, path->key);
         if (path->on) {
-            lc_work_add(&path->own_seen, lc_work_more(&own, &path->own_then));
+            lc_work_grow(&path->own_seen, lc_work_more(&own, &path->own_then));
             take_given(path, false);
         }
         struct lc_work rest = lc_work_more(&own, &path->own_seen);
@@ -471,7 +510,7 @@ static void estimate_rest(const struct chosen *path, enum lc_scenario scenario,
     struct lc_work own_rest = lc_work_more(&own, &path->own_seen);
     struct lc_work all_seen = path->all_seen;
     if (path->on)
-        lc_work_add(&all_seen, lc_work_more(&all, &path->all_then));
+        lc_work_grow(&all_seen, lc_work_more(&all, &path->all_then));
     struct lc_work all_rest = lc_work_more(&all, &all_seen);
     double critical = (double)all_rest.critical_ns, longest = (double)rest->longest_ns;
     /* of a rank's work in the whole run the part that its portions are of all portions */
@@ -509,7 +548,8 @@ static void book_scenario(const struct chosen *path, uint32_t which, double save
     const struct lc_portion_sum *rest = lc_portion_sums_find(seen, at + UNSEEN);
     const struct lc_portion_sum *error = lc_portion_sums_find(seen, at + FIRST_ERROR + which);
     struct lc_scenario_gain gain;
-    if (its == NULL || rest == NULL || error == NULL || (path->on && seen->unable & GAVE_UP))
+    if (its == NULL || rest == NULL || error == NULL ||
+        (path->on && seen->unable & LC_UNABLE_GAVE_UP))
         return;
     const double even = scenario == LC_SCENARIO_CHAIN ? (double)its->ns / lc_clk.size : 0;
     struct lc_scenario_seen all = {
@@ -529,23 +569,34 @@ static void book_scenario(const struct chosen *path, uint32_t which, double save
 }
 
 /* Collective: at the end the chains of ranks may differ, as nobody waited for what they did last;
- * the critical path is the longest one. Their ticks are the same: where one has chosen, all share
- * the memory of one node, whose clocks they read from each other. */
+ * the critical path is the longest one. Where a rank is lost, nothing is known. */
 static void take_longest_chain(struct lc_clk_thread *k) {
     struct {
-        double chain;
+        double chain_ns;
         int rank;
-    } mine = {n_paths > 0 ? (double)k->l.useful : -1, lc_core.rank}, longest;
-    struct lc_cp_item items[LC_CP_ITEMS] = {{0, 0}};
-    int n = 0;
+    } mine = {lc_clk_ns_from(k->l.useful), lc_core.rank}, longest;
+    struct {
+        struct lc_cp_item items[LC_CP_ITEMS]; /* ticks */
+        uint64_t useful;
+        double ns_per_tick;
+        uint32_t n;
+    } its = {.useful = k->l.useful, .ns_per_tick = lc_clk.ns_per_tick};
+    if (n_paths == 0)
+        mine.chain_ns = -1;
+    if (lc_chosen_lost || lc_clk_point_is_under_way())
+        mine.chain_ns = INFINITY;
     lc_real.Allreduce(&mine, &longest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
-    if (longest.chain < 0) /* no rank has chosen: always so on several nodes */
+    if (longest.chain_ns < 0 || isinf(longest.chain_ns)) { /* no rank has chosen; one is lost */
+        n_paths = 0;
         return;
+    }
     if (longest.rank == lc_core.rank)
-        n = (int)lc_cpvec_pack(&k->l.vec, items, LC_CP_ITEMS);
-    lc_real.Bcast(&n, 1, MPI_INT, longest.rank, lc_core.comm);
-    lc_real.Bcast(items, n * (int)sizeof *items, MPI_BYTE, longest.rank, lc_core.comm);
-    lc_cpvec_adopt_items(&k->l.vec, items, (uint32_t)n, (uint64_t)longest.chain);
+        its.n = lc_cpvec_pack(&k->l.vec, its.items, LC_CP_ITEMS);
+    lc_real.Bcast(&its, (int)sizeof its, MPI_BYTE, longest.rank, lc_core.comm);
+    double scale = its.ns_per_tick / lc_clk.ns_per_tick; /* 1 on one node */
+    for (uint32_t i = 0; i < its.n; i++)
+        its.items[i].ticks = (uint64_t)((double)its.items[i].ticks * scale + 0.5);
+    lc_cpvec_adopt_items(&k->l.vec, its.items, its.n, (uint64_t)((double)its.useful * scale + 0.5));
 }
 
 void lc_clk_chosen_finish(double saved_s[]) {
@@ -558,7 +609,7 @@ void lc_clk_chosen_finish(double saved_s[]) {
         !lc_clk_compare_work(k, &work))
         return;
     renew_all(&work);
-    if (!merge_seen(k, &seen) || seen.unable & THREADS)
+    if (!merge_seen(k, &seen) || seen.unable & LC_UNABLE_THREADS)
         return;
     for (uint32_t i = 0; i < n_paths; i++)
         for (uint32_t s = 0; paths[i].rank == lc_clk.rank && s < LC_SCENARIOS_CARRIED; s++)

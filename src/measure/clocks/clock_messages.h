@@ -170,8 +170,9 @@ void lc_clk_not_sent(struct lc_call *call, int32_t to, uint64_t bytes,
 
 /* The edge back, from the post of a receive to the end of its send. */
 
-/* Takes the replies that wait for a record to this rank; their number. With lc_clk.lock held. */
-uint32_t lc_clk_back_pack(uint32_t to, uint64_t *words);
+/* Takes the replies that wait for a record to this rank, whose what-if clocks are of this
+ * generation; their number. With lc_clk.lock held. */
+uint32_t lc_clk_back_pack(uint32_t to, uint32_t generation, uint64_t *words);
 /* Sends those that no record took along. With lc_clk.lock held. */
 void lc_clk_back_flush(struct lc_clk_thread *k);
 

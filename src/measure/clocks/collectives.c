@@ -457,12 +457,21 @@ static inline uint64_t one_more_point(void) {
     return n;
 }
 
+static inline bool may_be_point(const struct lc_call *call, const struct lc_coll *coll,
+                                const struct lc_clk_coll *x) {
+    return coll->comm->size == lc_core.size && lc_clk.fn_uniform[call->fn] && x->sends &&
+           x->receives && !coll->comm->inter && !coll->nonblocking;
+}
+
 static inline void count_point(struct lc_clk_thread *k, const struct lc_call *call,
                                const struct lc_coll *coll, const struct lc_clk_coll *x) {
-    if (coll->comm->size == lc_core.size && lc_clk.fn_uniform[call->fn] && x->sends &&
-        x->receives && !coll->comm->inter && !coll->nonblocking &&
-        lc_clk_is_point(one_more_point()))
+    if (may_be_point(call, coll, x) && lc_clk_is_point(one_more_point()))
         k->choose_now = true;
+}
+
+/* After the event of its end. */
+static void point_in_backlog(struct lc_clk_thread *k, const struct lc_call *call) {
+    lc_clk_choose_in_backlog(k, call, one_more_point());
 }
 
 void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
@@ -477,12 +486,15 @@ void lc_clocks_coll_end(struct lc_call *call, struct lc_coll *coll) {
     }
     if (lc_clk.backlog && !lc_core.multiple)
         lc_clk_coll_publish_in_backlog(call, k, x);
+    bool point = lc_clk.backlog && may_be_point(call, coll, x);
     if (coll->nonblocking && coll->request != NULL)
         coll->request->clocks.coll = x;
     else if (lc_clk.backlog)
         lc_clk_coll_end_in_backlog(call, k, coll, x);
     else
         end_operation(call, k, x, false);
+    if (point) /* x may be gone */
+        point_in_backlog(k, call);
 }
 
 /* If this process took no part, the next operation has its number. */
@@ -497,12 +509,16 @@ void lc_clocks_coll_failed(struct lc_call *call, struct lc_coll *coll, bool refu
         lc_colllog_take_back(&x->c->log, x->op);
     lc_clk_unlock();
     x->refused = refused;
+    bool point = !refused && may_be_point(call, coll, x); /* the others may have succeeded */
     if (lc_clk.backlog)
         lc_clk_coll_failed_in_backlog(call, k, x);
-    else if (!refused) /* the others may have succeeded */
-        count_point(k, call, coll, x);
+    else if (point && lc_clk_is_point(one_more_point()))
+        k->choose_now = true;
     x->receives = false;
+    bool later = lc_clk.backlog && point;
     end_operation(call, k, x, true);
+    if (later)
+        point_in_backlog(k, call);
 }
 
 void lc_clk_coll_completed(struct lc_call *call, struct lc_clk_thread *k, struct lc_request *r) {

@@ -179,7 +179,7 @@ struct lc_shadow {
     bool relative, ended, few;        /* few: it is sent alone */
     uint64_t enter, end, origin,
         published;                 /* ticks; of outside_omp; when its clocks were published */
-    struct lc_shadow_step step;    /* of this member, if relative */
+    struct lc_work_since did;      /* this member since the one before, if relative */
     struct lc_shadow_batch *batch; /* it is the first of this one */
     /* of this one the number of steps that were counted, and the last of them (NULL: none yet) */
     uint32_t n_steps;
@@ -248,6 +248,8 @@ enum { LC_STEPS = 19, LC_STEPS_WAIT_US = 20000, LC_STEPS_SOON_US = 5000 };
 
 /* It has worked so long in this node; `part`: of the time until the next call. */
 void lc_clk_composed_worked(uint64_t ticks, uint32_t node, bool part);
+/* This was a portion of it. */
+void lc_clk_composed_portion(const struct lc_portion_done *portion);
 /* Something else has happened that changes clocks or publishes them. */
 void lc_clk_composed_break(void);
 

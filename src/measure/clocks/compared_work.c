@@ -1,6 +1,7 @@
 #include "measure/clocks/compared_work.h"
 
 #include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base/timer.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/intervals.h"
+#include "measure/clocks/records.h"
 #include "measure/core/core.h"
 #include "measure/core/state_write.h"
 
@@ -167,33 +169,151 @@ bool lc_clk_share_sums(struct lc_portion_sums *sums) {
            lc_clk_tell_all(sums, (int)sizeof *sums);
 }
 
-/* First the longest of each rank, then what all ranks worked in these. */
-bool lc_clk_compare_work(struct lc_clk_thread *k, struct lc_portion_sums *head) {
-    struct lc_portion_sums longest = {.least_ns = head->least_ns}, all = *head;
+void lc_clk_longest_work(const struct lc_clk_thread *k, struct lc_portion_sums *longest) {
     const uint32_t n = k == lc_clk.threads ? lc_compared.n : 0; /* another one has none */
     if (n > 0)
         know_keys();
     for (uint32_t i = 0; i < n; i++) {
-        if (lc_compared.keys[i].of == 0 || own_ns(lc_compared.keys[i].of) * 2 < head->least_ns)
+        const struct lc_class_keys *keys = &lc_compared.keys[i];
+        if (keys->of == 0 || own_ns(keys->of) * 2 < longest->least_ns)
             continue;
-        struct lc_portion_sum ids = {.key = lc_compared.keys[i].of, .of = lc_compared.keys[i].of};
-        if (lc_portion_sums_find(&longest, ids.key) == NULL)
-            add_own(&longest, &ids, 0);
-        ids.key = lc_compared.keys[i].key;
-        ids.call = lc_compared.keys[i].call;
-        add_own(&longest, &ids, 0);
+        struct lc_portion_sum ids = {.key = keys->of, .of = keys->of};
+        if (lc_portion_sums_find(longest, ids.key) == NULL)
+            add_own(longest, &ids, 0);
+        ids.key = keys->key;
+        ids.call = keys->call;
+        add_own(longest, &ids, 0);
     }
-    if (!lc_clk_share_sums(&longest))
-        return false;
+}
+
+void lc_clk_work_in(struct lc_clk_thread *k, const struct lc_portion_sums *longest,
+                    struct lc_portion_sums *all) {
     lc_clk_own_lock(k);
     lc_cpvec_fold(&k->l.vec);
-    for (uint32_t i = 0; i < longest.n && n > 0; i++) {
-        const struct lc_portion_sum *ids = &longest.list[i];
-        add_own(&all, ids, ids->key == ids->of ? critical_ns(k, ids->of) : 0);
+    for (uint32_t i = 0; i < longest->n && k == lc_clk.threads && lc_compared.n > 0; i++) {
+        const struct lc_portion_sum *ids = &longest->list[i];
+        add_own(all, ids, ids->key == ids->of ? critical_ns(k, ids->of) : 0);
     }
     lc_clk_own_unlock(k);
-    *head = all;
+}
+
+/* First the longest of each rank, then what all ranks worked in these. */
+bool lc_clk_compare_work(struct lc_clk_thread *k, struct lc_portion_sums *head) {
+    struct lc_portion_sums longest = {.least_ns = head->least_ns};
+    lc_clk_longest_work(k, &longest);
+    if (!lc_clk_share_sums(&longest))
+        return false;
+    lc_clk_work_in(k, &longest, head);
     return lc_clk_share_sums(head);
+}
+
+/* ---- where clocks lag behind the program */
+
+#define SUMS_MARK (0x73756d73ull << 32) /* | number << 1 | 1 on the way down */
+enum {
+    SUMS_HEAD = offsetof(struct lc_portion_sums, list) / sizeof(uint64_t),
+    SUM_WORDS = sizeof(struct lc_portion_sum) / sizeof(uint64_t)
+};
+_Static_assert(1 + SUMS_HEAD + LC_PORTION_SUMS * SUM_WORDS <= LC_PART_WORDS, "a part of a packet");
+
+/* By number; made when this rank or one of its children adds the first sums. */
+static struct shared {
+    struct lc_portion_sums sums; /* so far; `come`: of all ranks */
+    uint32_t children;           /* bits, in the order of the tree: theirs are added */
+    bool own, sent, come, dropped;
+} * shared[LC_SUMS_SHARED];
+
+static struct shared *shared_of(uint32_t number) {
+    if (number < LC_SUMS_SHARED && shared[number] == NULL)
+        shared[number] = calloc(1, sizeof **shared);
+    return number < LC_SUMS_SHARED ? shared[number] : NULL;
+}
+
+static void send_sums(uint32_t number, const struct shared *s, bool down, int rank) {
+    uint64_t words[LC_PART_WORDS];
+    uint32_t n = SUMS_HEAD + s->sums.n * SUM_WORDS;
+    words[0] = SUMS_MARK | number << 1 | down;
+    memcpy(words + 1, &s->sums, n * sizeof *words);
+    if (!lc_clk_packet_add((uint32_t)rank, LC_PART_SHADOW, words, 1 + n))
+        lc_clk.counts.skipped++;
+}
+
+/* Sends what can be sent. */
+static void share_on(uint32_t number) {
+    struct shared *s = shared[number];
+    struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
+    enum lc_binomial_step step;
+    int peer;
+    uint32_t all = 0;
+    for (uint32_t bit = 1; (step = lc_binomial_next(&tree, &peer)) == LC_BINOMIAL_CHILD; bit *= 2)
+        all |= bit;
+    if (s->own && s->children == all && !s->sent) {
+        s->sent = true;
+        if (step == LC_BINOMIAL_PARENT)
+            send_sums(number, s, false, peer);
+        else
+            s->come = true;
+    }
+    if (!s->come)
+        return;
+    tree = lc_binomial_of(lc_core.rank, lc_core.size);
+    while (s->sent && lc_binomial_next(&tree, &peer) == LC_BINOMIAL_CHILD)
+        send_sums(number, s, true, peer);
+    s->sent = false; /* that was all */
+    if (s->dropped)
+        lc_clk_sums_drop(number);
+}
+
+void lc_clk_sums_give(uint32_t number, const struct lc_portion_sums *sums) {
+    struct shared *s = shared_of(number);
+    if (s == NULL || s->own)
+        return;
+    s->own = true;
+    lc_portion_sums_merge(&s->sums, sums);
+    share_on(number);
+}
+
+const struct lc_portion_sums *lc_clk_sums_get(uint32_t number) {
+    const struct shared *s = number < LC_SUMS_SHARED ? shared[number] : NULL;
+    return s != NULL && s->come ? &s->sums : NULL;
+}
+
+void lc_clk_sums_drop(uint32_t number) {
+    struct shared *s = number < LC_SUMS_SHARED ? shared[number] : NULL;
+    if (s == NULL)
+        return;
+    s->dropped = true;
+    if (!s->come)
+        return;
+    free(s);
+    shared[number] = NULL;
+}
+
+bool lc_clk_sums_is(const uint64_t *words, uint32_t n) {
+    return n >= 1 + SUMS_HEAD && words[0] >> 32 == SUMS_MARK >> 32;
+}
+
+void lc_clk_sums_part(uint32_t source, const uint64_t *words, uint32_t n) {
+    uint32_t number = (uint32_t)words[0] >> 1;
+    struct lc_portion_sums sums = {0};
+    struct shared *s = shared_of(number);
+    memcpy(&sums, words + 1, SUMS_HEAD * sizeof *words);
+    if (s == NULL || s->come || sums.n > LC_PORTION_SUMS || n != 1 + SUMS_HEAD + sums.n * SUM_WORDS)
+        return;
+    memcpy(sums.list, words + 1 + SUMS_HEAD, sums.n * sizeof *sums.list);
+    if (words[0] & 1) {
+        s->sums = sums;
+        s->come = s->sent = true;
+    } else {
+        struct lc_binomial tree = lc_binomial_of(lc_core.rank, lc_core.size);
+        uint32_t bit = 1;
+        int peer;
+        while (lc_binomial_next(&tree, &peer) == LC_BINOMIAL_CHILD && peer != (int)source)
+            bit *= 2;
+        s->children |= bit;
+        lc_portion_sums_merge(&s->sums, &sums);
+    }
+    share_on(number);
 }
 
 struct lc_work lc_clk_work_of_all(const struct lc_portion_sums *sums, uint64_t key) {

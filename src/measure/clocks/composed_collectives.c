@@ -74,13 +74,21 @@ void lc_clk_composed_worked(uint64_t ticks, uint32_t node, bool part) {
         lc_clk_composed_break();
 }
 
-static void take_step(struct lc_shadow_step *s) {
-    s->work = lc_clk_ns_from(since.work.ticks);
-    s->n_items = lc_work_items(&since.work, s->items);
-    for (uint32_t i = 0; i < lc_clk.n_whatif; i++)
-        s->whatif[i] = lc_clk_ns_from(since.work.whatif[i]);
+void lc_clk_composed_portion(const struct lc_portion_done *portion) {
+    if (since.after != NULL && !lc_work_portion(&since.work, portion))
+        lc_clk_composed_break();
+}
+
+/* Told when the clocks of the first operation are: scenarios are as they were chosen before it. */
+static void take_step(const struct lc_work_since *did, struct lc_shadow_step *s) {
+    uint64_t whatif[LC_WHATIF_MAX];
+    lc_work_whatif(did, whatif);
+    s->work = lc_clk_ns_from(did->ticks);
+    s->n_items = lc_work_items(did, s->items);
+    for (uint32_t i = 0; i < LC_WHATIF_MAX; i++)
+        s->whatif[i] = lc_clk_ns_from(whatif[i]);
     s->latest_rank = lc_clk.rank;
-    s->latest_node = since.work.node;
+    s->latest_node = did->node;
 }
 
 /* ---- batches */
@@ -265,7 +273,7 @@ static void fill_own(const struct lc_shadow *m, uint32_t n, struct lc_shadow_bat
     const struct lc_shadow *s = m->after;
     for (uint32_t i = 0; i < n; i++, s = s->after) {
         struct lc_shadow_step *step = &b->steps[i];
-        *step = s->step;
+        take_step(&s->did, step);
         step->latest = lc_clk_to_global(s->enter);
         step->outside_omp = lc_clk_ns_from(s->enter - m->origin);
         step->outside_omp_end = lc_clk_ns_from(s->end - m->origin);
@@ -466,7 +474,7 @@ void lc_clk_composed_begin(struct lc_shadow *m, uint64_t enter) {
     c->last_composed = m;
     m->relative = one_thread() && since.after != NULL && since.after == m->before;
     if (m->relative)
-        take_step(&m->step);
+        m->did = since.work;
     else
         look_now();
 }

@@ -43,6 +43,28 @@ bool lc_work_add(struct lc_work_since *w, uint64_t ticks, uint32_t node, bool pa
     return true;
 }
 
+bool lc_work_portion(struct lc_work_since *w, const struct lc_portion_done *portion) {
+    uint32_t i = 0;
+    while (i < w->n_portions &&
+           (w->portions[i].node != portion->node || w->portions[i].call != portion->call))
+        i++;
+    if (i == LC_STEP_ITEMS)
+        return false;
+    if (i == w->n_portions)
+        w->portions[w->n_portions++] = (struct lc_portion_done){portion->node, portion->call, 0, 0};
+    w->portions[i].n += portion->n;
+    w->portions[i].ticks += portion->ticks;
+    return true;
+}
+
+void lc_work_whatif(const struct lc_work_since *w, uint64_t whatif[LC_WHATIF_MAX]) {
+    bool chosen = lc_clk_has_chosen();
+    for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
+        whatif[s] = s >= lc_clk.n_whatif ? 0 : chosen ? w->ticks : w->whatif[s];
+    for (uint32_t i = 0; chosen && i < w->n_portions; i++)
+        lc_clk_portion_changes(&w->portions[i], whatif);
+}
+
 uint32_t lc_work_items(const struct lc_work_since *w, struct lc_cp_item *items) {
     for (uint32_t i = 0; i < w->n_items; i++)
         items[i] = (struct lc_cp_item){w->items[i].key, lc_clk_ns_of(w->items[i].ticks)};
@@ -50,18 +72,24 @@ uint32_t lc_work_items(const struct lc_work_since *w, struct lc_cp_item *items) 
 }
 
 /* extra: number of items, of scenarios, what-if clocks, items (key, ns) */
-void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *then,
-                         uint64_t *words) {
-    uint64_t old[LC_WHATIF_MAX];
+uint32_t lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *then,
+                             uint64_t *words) {
+    uint64_t old[LC_WHATIF_MAX] = {0};
     const uint64_t *clocks = k->l.vec.whatif;
+    uint32_t generation = k->l.vec.generation;
     if (lc_clk.n_whatif == 0) {
         memset(words, 0, LC_WHATIF_MAX * sizeof *words);
-        return;
+        return 0;
     }
-    if (then != NULL && lc_cpvec_whatif_then(&k->l.vec, then->vector, old))
+    if (then != NULL && lc_cpvec_whatif_then(&k->l.vec, then->vector, old, &generation)) {
         clocks = old;
+    } else if (then != NULL && lc_clk_has_chosen()) { /* those of now are too large */
+        clocks = old;
+        generation = LC_GENERATION_LOST;
+    }
     for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
         words[s] = s < lc_clk.n_whatif ? lc_clk_ns_of(clocks[s]) : 0;
+    return generation;
 }
 
 uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint32_t room,
@@ -69,8 +97,8 @@ uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint
     struct lc_cp_item *items = (struct lc_cp_item *)(extra + 2 + LC_WHATIF_MAX);
     uint32_t n = lc_cpvec_pack(&k->l.vec, items, room);
     extra[0] = n;
-    extra[1] = lc_clk.n_whatif; /* | LC_RECORD_WAITS, LC_RECORD_SYNCHRONOUS */
-    lc_clk_whatif_words(k, then, extra + 2);
+    uint32_t generation = lc_clk_whatif_words(k, then, extra + 2);
+    extra[1] = lc_clk_pack_scenarios(lc_clk.n_whatif, generation); /* | LC_RECORD_WAITS, .. */
     for (uint32_t i = 0; i < n; i++)
         items[i].ticks = lc_clk_ns_of(items[i].ticks);
     return 2 + LC_WHATIF_MAX + 2 * n;
@@ -98,7 +126,12 @@ static void adopt_extra(struct lc_clk_thread *k, const uint64_t *extra, uint32_t
     if (n_extra < 2 + LC_WHATIF_MAX || extra[0] > LC_RECORD_ITEMS ||
         n_extra < 2 + LC_WHATIF_MAX + 2 * extra[0])
         return;
-    for (uint32_t s = 0; s < lc_clk.n_whatif && s < (uint32_t)extra[1]; s++) {
+    const uint32_t generation = lc_clk_generation_of(extra);
+    uint32_t n = generation == k->l.vec.generation ? lc_clk_scenarios_of(extra) : 0;
+    /* those of an earlier one are no larger than these were when they began; of a later one (a
+     * reply that was sent late) it is not known what they would have been */
+    k->l.vec.n_whatif_lost += generation > k->l.vec.generation && k->l.vec.n_whatif > 0;
+    for (uint32_t s = 0; s < lc_clk.n_whatif && s < n; s++) {
         uint64_t theirs = lc_clk_ticks_of(extra[2 + s]);
         if (theirs > k->l.vec.whatif[s])
             LC_SHOW(k->l.vec.whatif[s], theirs);

@@ -11,6 +11,7 @@
 #include "piggyback/logical.h"
 #include "piggyback/ring.h"
 #include "piggyback/cpvec.h"
+#include "piggyback/portions.h"
 
 /* The edge of one entry of `source`, at `now`. `extra`: the entry came as record (edges.c). */
 void lc_clk_edge_far(struct lc_clk_thread *k, uint32_t source, const struct lc_stamp *stamp,
@@ -33,9 +34,9 @@ uint32_t lc_clk_extra(struct lc_clk_thread *k, const struct lc_stamp *then, uint
 /* Adds n items (key, ns) to the vector of a record: as if it had been made after this work. */
 void lc_clk_extra_add(uint64_t *extra, const struct lc_cp_item *items, uint32_t n);
 
-/* The what-if clocks in nanoseconds, LC_WHATIF_MAX words. */
-void lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *then,
-                         uint64_t *words);
+/* The what-if clocks in nanoseconds, LC_WHATIF_MAX words; returns their generation. */
+uint32_t lc_clk_whatif_words(const struct lc_clk_thread *k, const struct lc_stamp *then,
+                             uint64_t *words);
 
 /* What the post of its receive says of a send to this rank, whose call lasted from `begin` to
  * `end`: is there an edge, from the post to the end of the call? Only where the call ended after
@@ -96,7 +97,9 @@ void lc_clk_reply_extra(uint32_t rank, int32_t seq, const uint64_t *extra, uint3
 enum { LC_STEP_ITEMS = 3 };
 
 struct lc_work_since {
-    uint64_t ticks, whatif[LC_WHATIF_MAX];
+    uint64_t ticks, whatif[LC_WHATIF_MAX]; /* of the scenarios that the user has named */
+    struct lc_portion_done portions[LC_STEP_ITEMS];
+    uint32_t n_portions;
     struct lc_cp_item items[LC_STEP_ITEMS]; /* ticks by call path */
     uint32_t n_items;
     uint32_t node, longest_node; /* as struct lc_logical has them */
@@ -106,6 +109,14 @@ struct lc_work_since {
 /* It has worked so many ticks in this node; `part`: of the time until the next call. False: in more
  * call paths than LC_STEP_ITEMS. */
 bool lc_work_add(struct lc_work_since *w, uint64_t ticks, uint32_t node, bool part);
+
+/* A portion of it. False: there are more than LC_STEP_ITEMS. */
+bool lc_work_portion(struct lc_work_since *w, const struct lc_portion_done *portion);
+
+/* By how much the work makes the what-if clocks grow, ticks. Of scenarios that the library has
+ * chosen that is known where this rank's clocks have passed the last point before it
+ * (what_if_factors.h). */
+void lc_work_whatif(const struct lc_work_since *w, uint64_t whatif[LC_WHATIF_MAX]);
 
 /* The work by call path in nanoseconds; returns the number of items. */
 uint32_t lc_work_items(const struct lc_work_since *w, struct lc_cp_item *items);

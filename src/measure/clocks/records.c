@@ -17,6 +17,7 @@
 #include "measure/clocks/global_time.h"
 #include "piggyback/match.h"
 #include "measure/clocks/collectives.h"
+#include "measure/clocks/compared_work.h"
 #include "measure/core/core.h"
 
 void lc_clk_pack_stamp(const struct lc_stamp *stamp, uint64_t *words) {
@@ -82,7 +83,8 @@ bool lc_clk_record_send(struct lc_clk_thread *k, uint32_t to, const struct lc_st
     if (!reply)
         lc_clk_turns_known(to, seq, words, n);
     n += lc_clk_origins_pack((int32_t)to, words + n);
-    uint64_t replies = lc_clk_back_pack(to, words + n);
+    uint64_t replies =
+        lc_clk_back_pack(to, lc_clk_generation_of(words + LC_RECORD_HEAD), words + n);
     words[LC_RECORD_HEAD + 1] |= replies << LC_REPLIES_SHIFT;
     n += (uint32_t)replies * lc_clk_reply_words(lc_clk.n_whatif);
     if (!lc_clk_packet_add(to, reply ? LC_PART_REPLY : LC_PART_RECORD, words, n))
@@ -103,7 +105,7 @@ static void take_reply(uint32_t source, const uint64_t *words, const uint64_t *e
     struct lc_ring_entry entry = {.context = LC_CONTEXT_REPLY};
     uint64_t own[LC_RECORD_EXTRA];
     entry.tag = (int32_t)lc_clk_unpack_reply(words, &entry.stamp);
-    if ((uint32_t)extra[1] > 0 && n_extra <= LC_RECORD_EXTRA) {
+    if (lc_clk_scenarios_of(extra) > 0 && n_extra <= LC_RECORD_EXTRA) {
         memcpy(own, extra, n_extra * sizeof *own);
         memcpy(own + 2, words + LC_RECORD_REPLY - LC_WHATIF_MAX, LC_WHATIF_MAX * sizeof *own);
         lc_clk_reply_extra(source, entry.tag, own, n_extra);
@@ -117,7 +119,7 @@ static void take_reply(uint32_t source, const uint64_t *words, const uint64_t *e
 static int take_replies(uint32_t source, const uint64_t *words, int n) {
     const uint64_t *extra = words + LC_RECORD_HEAD;
     int replies = n > LC_RECORD_HEAD + 1 ? (int)(extra[1] >> LC_REPLIES_SHIFT) : 0;
-    int each = replies > 0 ? (int)lc_clk_reply_words((uint32_t)extra[1]) : 0;
+    int each = replies > 0 ? (int)lc_clk_reply_words(lc_clk_scenarios_of(extra)) : 0;
     int rest = n - replies * each;
     if (replies > LC_RECORD_REPLIES || rest < LC_RECORD_HEAD + 2)
         return n;
@@ -146,6 +148,11 @@ static void add(uint32_t source, uint64_t *words, int n) {
     if (lc_clk_composed_is(words, n)) {
         lc_clk.parts_taken++;
         lc_clk_composed_part(source, words, (uint32_t)n);
+        return;
+    }
+    if (lc_clk_sums_is(words, (uint32_t)n)) {
+        lc_clk.parts_taken++;
+        lc_clk_sums_part(source, words, (uint32_t)n);
         return;
     }
     if (n < LC_RECORD_HEAD)

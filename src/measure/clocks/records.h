@@ -9,6 +9,7 @@
 
 struct lc_call;
 struct lc_clk_thread;
+struct lc_portion_done;
 
 /* The words of a record with the clocks of an entry, without replies; returns their number, of
  * LC_PART_WORDS at most. waits: what it says of its send (LC_RECORD_WAITS, ..). */
@@ -53,6 +54,19 @@ enum {
     LC_PAST_WORDS = LC_PAST_HEAD + LC_PAST_SENT_WAITS * LC_PAST_WAIT_WORDS +
                     LC_PAST_SENT_WORK * LC_PAST_WORK_WORDS
 };
+
+/* extra[1] also has the number of what-if clocks, and their generation above it (cpvec.h); of a
+ * reply LC_GENERATION_LOST where the clocks that it was to have are not there any more. */
+#define LC_GENERATION_LOST 0xffffffu
+static inline uint64_t lc_clk_pack_scenarios(uint32_t n, uint32_t generation) {
+    return n > 0 ? (uint64_t)generation << 8 | n : 0;
+}
+static inline uint32_t lc_clk_scenarios_of(const uint64_t *extra) {
+    return extra[1] & 0xff;
+}
+static inline uint32_t lc_clk_generation_of(const uint64_t *extra) {
+    return extra[1] >> 8 & LC_GENERATION_LOST;
+}
 
 /* Words of a reply from a rank with so many what-if scenarios. */
 static inline uint32_t lc_clk_reply_words(uint32_t n_whatif) {
@@ -170,6 +184,8 @@ void lc_clk_packets_end(void);
 
 /* It has worked so long in this node; `part`: of the time until the next call. */
 void lc_clk_turns_worked(uint64_t ticks, uint32_t node, bool part);
+/* This was a portion of it. */
+void lc_clk_turns_portion(const struct lc_portion_done *portion);
 /* Something else has happened that changes clocks or publishes them: the chain ends. */
 void lc_clk_turns_close(void);
 /* A chain is open: the backlog is expected to wait for some messages. */

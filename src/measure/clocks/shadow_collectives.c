@@ -118,14 +118,19 @@ void lc_shadow_merge(const struct lc_shadow_record *a, struct lc_shadow_record *
         b->phase = a->phase;
         b->phase_useful = a->phase_useful;
     }
-    uint64_t whatif[LC_WHATIF_MAX];
+    uint32_t theirs = lc_clk_generation_of(a->extra), own = lc_clk_generation_of(b->extra);
+    bool only_a = newer || theirs > own; /* as adopt_extra in edges.c */
+    uint64_t whatif[LC_WHATIF_MAX], scenarios = only_a ? a->extra[1] : b->extra[1];
     for (uint32_t s = 0; s < LC_WHATIF_MAX; s++)
-        whatif[s] = newer || a->extra[2 + s] > b->extra[2 + s] ? a->extra[2 + s] : b->extra[2 + s];
+        whatif[s] = only_a || (theirs == own && a->extra[2 + s] > b->extra[2 + s])
+                        ? a->extra[2 + s]
+                        : b->extra[2 + s];
     if (newer || a->useful > b->useful) {
         b->useful = a->useful;
         b->interval = a->interval;
         copy_extra(a, b);
     }
+    b->extra[1] = scenarios;
     memcpy(b->extra + 2, whatif, sizeof whatif);
 }
 

@@ -9,6 +9,8 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/edges.h"
 #include "measure/clocks/global_time.h"
+#include "measure/clocks/wait_states.h"
+#include "measure/clocks/what_if_factors.h"
 #include "measure/core/core.h"
 #include "piggyback/logical.h"
 
@@ -24,7 +26,8 @@ enum {
 
 /* A turn as words of a part: these, the items of both works, what-if clocks of both. */
 struct words {
-    uint32_t n_items[2], chain, mark;
+    uint16_t n_items[2];
+    uint32_t n_whatif, chain, mark;
     uint64_t node_seq, context_tag, bytes;
     double enter;      /* ns of the global clock */
     uint64_t received; /* stream */
@@ -121,6 +124,11 @@ void lc_clk_turns_worked(uint64_t ticks, uint32_t node, bool part) {
         lc_clk_turns_close();
 }
 
+void lc_clk_turns_portion(const struct lc_portion_done *portion) {
+    if (turn.open && !lc_work_portion(&turn.work, portion))
+        lc_clk_turns_close();
+}
+
 void lc_clk_turns_close(void) {
     if (lc_core.multiple) /* no turns: threads have no order in which they call MPI */
         return;
@@ -182,7 +190,8 @@ bool lc_clk_turns_received(struct lc_clk_thread *k, const struct lc_call *call, 
         lc_clk_turns_close();
     if (source == lc_clk.rank)
         return false;
-    bool begins = answers && !turn.open && lc_clk.n_threads == 1;
+    /* of scenarios that are about to be chosen a turn could not tell */
+    bool begins = answers && !turn.open && lc_clk.n_threads == 1 && !lc_clk_point_is_under_way();
     if (begins) {
         memset(&turn.work, 0, sizeof turn.work);
         turn.open = true;
@@ -212,13 +221,22 @@ void lc_clk_turns_got(uint32_t source, const struct lc_ring_entry *entry) {
 static uint32_t put_work(const struct lc_work_since *w, struct words *head, uint32_t i,
                          uint64_t *words, uint32_t n) {
     head->work[i] = lc_clk_ns_of(w->ticks);
-    head->n_items[i] = lc_work_items(w, (struct lc_cp_item *)(words + n));
+    head->n_items[i] = (uint16_t)lc_work_items(w, (struct lc_cp_item *)(words + n));
     return n + 2 * head->n_items[i];
+}
+
+static uint32_t put_whatif(const struct lc_work_since *w, uint64_t *words, uint32_t n) {
+    uint64_t whatif[LC_WHATIF_MAX];
+    lc_work_whatif(w, whatif);
+    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+        words[n++] = lc_clk_ns_of(whatif[s]);
+    return n;
 }
 
 static bool tell(const struct lc_call *call, const struct lc_turn_send *x) {
     uint64_t words[LC_PART_WORDS];
     struct words head = {
+        .n_whatif = lc_clk.n_whatif,
         .chain = turn.chain,
         .mark = LC_TURN_MARK,
         .node_seq = (uint64_t)turn.work.node << 32 | x->seq,
@@ -231,10 +249,8 @@ static bool tell(const struct lc_call *call, const struct lc_turn_send *x) {
     };
     uint32_t n = put_work(&turn.before, &head, 0, words, LC_TURN_HEAD);
     n = put_work(&turn.work, &head, 1, words, n);
-    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
-        words[n++] = lc_clk_ns_of(turn.before.whatif[s]);
-    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
-        words[n++] = lc_clk_ns_of(turn.work.whatif[s]);
+    n = put_whatif(&turn.before, words, n);
+    n = put_whatif(&turn.work, words, n);
     memcpy(words, &head, sizeof head);
     if (!lc_clk_packet_add(x->to, LC_PART_RECORD, words, n))
         return false;
@@ -313,17 +329,17 @@ static bool measures(const uint64_t *clocks) {
 }
 
 /* The partner goes on for so long, and works meanwhile. */
-static void go_on(uint64_t *clocks, uint64_t span, uint64_t work, const uint64_t *items, uint32_t n,
+static void go_on(uint64_t *clocks, const struct words *head, uint32_t i, const uint64_t *items,
                   const uint64_t *whatif) {
     uint64_t *extra = clocks + LC_RECORD_HEAD;
     if (!measures(clocks))
         return;
-    clocks[1] += work;
-    clocks[2] += span;
-    clocks[3] += work;
-    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+    clocks[1] += head->work[i];
+    clocks[2] += head->spans[i];
+    clocks[3] += head->work[i];
+    for (uint32_t s = 0; s < head->n_whatif; s++)
         extra[2 + s] += whatif[s];
-    lc_clk_extra_add(extra, (const struct lc_cp_item *)items, n);
+    lc_clk_extra_add(extra, (const struct lc_cp_item *)items, head->n_items[i]);
 }
 
 /* The edge of a message to the partner: as lc_logical_edge. */
@@ -335,7 +351,10 @@ static void take_edge(uint64_t *clocks, const uint64_t *words) {
     clocks[2] = clocks[2] > words[2] ? clocks[2] : words[2];
     if (words[4] == clocks[4] && words[3] > clocks[3]) /* the same phase */
         clocks[3] = words[3];
-    for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
+    uint32_t n = lc_clk_generation_of(extra) == lc_clk_generation_of(theirs)
+                     ? lc_clk_scenarios_of(extra)
+                     : 0; /* the message is of an earlier one */
+    for (uint32_t s = 0; s < n; s++)
         extra[2 + s] = extra[2 + s] > theirs[2 + s] ? extra[2 + s] : theirs[2 + s];
     if (words[1] <= clocks[1])
         return;
@@ -412,15 +431,15 @@ static bool is_turn(const uint64_t *words, uint32_t n, struct words *head) {
         return false;
     memcpy(head, words, sizeof *head);
     return head->mark == LC_TURN_MARK && head->n_items[0] <= LC_STEP_ITEMS &&
-           head->n_items[1] <= LC_STEP_ITEMS &&
-           n == LC_TURN_HEAD + 2 * (head->n_items[0] + head->n_items[1] + lc_clk.n_whatif);
+           head->n_items[1] <= LC_STEP_ITEMS && head->n_whatif <= LC_WHATIF_MAX &&
+           n == LC_TURN_HEAD + 2 * (head->n_items[0] + head->n_items[1] + head->n_whatif);
 }
 
 /* The turn as the record that it stands for. False: its base, or the clocks of a message of this
  * rank that it depends on, are not known yet. */
 static bool work_off(uint32_t source, struct partner *p, const uint64_t *words,
                      const struct words *head) {
-    uint32_t place = 0, n_whatif = lc_clk.n_whatif;
+    uint32_t place = 0;
     if (head->chain != p->chain && !take_base(p, head->chain))
         return false;
     const struct kept *kept = p->voided ? NULL : find_received(p, head->received, &place);
@@ -429,14 +448,14 @@ static bool work_off(uint32_t source, struct partner *p, const uint64_t *words,
     const uint64_t *items[2] = {words + LC_TURN_HEAD, words + LC_TURN_HEAD + 2 * head->n_items[0]};
     const uint64_t *whatif = items[1] + 2 * head->n_items[1];
     uint64_t *clocks = p->clocks;
-    go_on(clocks, head->spans[0], head->work[0], items[0], head->n_items[0], whatif);
+    go_on(clocks, head, 0, items[0], whatif);
     if (kept != NULL) {
         p->received[place]++;
         take_edge(clocks, kept->words);
     } else {
         count_missing(clocks, head->enter);
     }
-    go_on(clocks, head->spans[1], head->work[1], items[1], head->n_items[1], whatif + n_whatif);
+    go_on(clocks, head, 1, items[1], whatif + head->n_whatif);
     memcpy(&clocks[0], &head->enter, sizeof head->enter);
     clocks[5] = head->node_seq;
     clocks[6] = head->context_tag;

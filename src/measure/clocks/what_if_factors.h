@@ -7,6 +7,8 @@
 
 #include "measure/clocks/clocks.h"
 
+struct lc_portion_done;
+
 /* Reads the scenarios of the run. */
 void lc_clk_whatif_init(void);
 /* One scenario more, of our own: with a clock per task of OpenMP, so that this clock travels
@@ -32,8 +34,9 @@ void lc_clk_whatif_facts(uint32_t seen, struct lc_strbuf *facts);
  * kind is a point at which the ranks compare what they worked (two reductions of 1.6 KiB along a
  * tree), choose, and switch clocks on or off: all at the same point, as each of them counts these
  * operations alike. No rank waits longer than 2 s for another one there; then it chooses no more,
- * and the gains of the run are not known. Clocks that cost more than LC_CHOSEN_PPM of the run time
- * are not carried. Ranks of one node, one thread each; scenarios that the user names come first.
+ * and the gains of the run are not known. Where clocks lag behind the program nobody waits at all
+ * (chosen_points.c). Clocks that cost more than LC_CHOSEN_PPM of the run time are not carried. One
+ * thread each; scenarios that the user names come first.
  *
  * A second thread of some rank ends it for good, at the next point: what that one works is in no
  * portion. Until then two threads of a rank (MPI_THREAD_MULTIPLE) may be in two such operations at
@@ -55,15 +58,28 @@ static inline bool lc_clk_is_point(uint64_t n) {
            atomic_load_explicit(&lc_clk.choosing, memory_order_relaxed);
 }
 
-/* away: not all ranks share memory. */
-void lc_clk_choose_init(bool away);
-/* The thread worked that long in `node` until it called MPI in call path `call` (0: it did not). */
-void lc_clk_portion(struct lc_clk_thread *k, uint32_t node, uint32_t call, uint64_t ticks);
+/* able: every rank knows the clocks of every other one, and they all can tell points apart. */
+void lc_clk_choose_init(bool able);
+/* What the thread worked until it called MPI, or did something else: a portion, or several. */
+void lc_clk_portion(struct lc_clk_thread *k, const struct lc_portion_done *done);
+/* Where clocks lag behind the program: the portion in progress ends. Returns its length, ticks, and
+ * tells of it what leaves before the clocks are known (composed_collectives.c, turns.c). *done: the
+ * portion, n 0 if it does not count. */
+uint64_t lc_clk_portion_seen(struct lc_clk_thread *k, uint32_t node, uint32_t call,
+                             struct lc_portion_done *done);
+/* By how much it changes the clocks of scenarios, beyond the ticks that it took. */
+void lc_clk_portion_changes(const struct lc_portion_done *done, uint64_t whatif[]);
 /* Now and then while clocks are carried: the rank gives up where they have cost too much; at the
  * next point the others do so too. */
 void lc_clk_look_at_cost(struct lc_clk_thread *k);
 /* At the end of a call that is such a point. Collective. */
 void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call);
+/* At the end of every operation in which all ranks wait for each other where clocks lag behind the
+ * program, number: how many there were with it. If it is a point, ranks choose in the backlog, and
+ * nobody waits. */
+void lc_clk_choose_in_backlog(struct lc_clk_thread *k, const struct lc_call *call, uint64_t number);
+/* The program has passed such a point, the clocks have not. Any thread may ask. */
+bool lc_clk_point_is_under_way(void);
 /* Have scenarios been chosen? The same on all ranks. */
 bool lc_clk_has_chosen(void);
 /* Gains of the whole run go to the state of the ranks they name; saved_s: by scenario, what its

@@ -214,7 +214,7 @@ static void what_if(void **state) {
 static void what_if_begins(void **state) {
     (void)state;
     struct lc_area area_a, area_b;
-    struct lc_stamp before, after;
+    struct lc_stamp before, after, later;
     start(&area_a, &area_b, 1000);
     lc_logical_useful(&a, 1010, 5);
     lc_logical_stamp(&a, 1010, &before);
@@ -233,11 +233,29 @@ static void what_if_begins(void **state) {
         lc_logical_take(&b, &after, 1050, &area_a);
         assert_int_equal(b.vec.whatif[0], 10 + 20 * (uint64_t)(i + 1));
     }
-    lc_cpvec_whatif_begin(&a.vec, 1); /* a clock begins anew */
-    a.vec.whatif[0] = b.vec.whatif[0] = 40;
+    b.vec.whatif[0] = 30;
+    lc_cpvec_whatif_begin(&a.vec, 1); /* a clock begins anew, for b later than for a: */
+    a.vec.whatif[0] = 40;
     lc_logical_take(&b, &after, 1060, &area_a);
+    assert_int_equal(b.vec.whatif[0], 70);
+    lc_logical_useful(&a, 1070, 5);
+    lc_logical_stamp(&a, 1070, &later);
+    lc_logical_take(&b, &later, 1080, &area_a);
+    assert_int_equal(b.vec.whatif[0], 70);
+    assert_int_equal(b.vec.n_whatif_lost, 1); /* that cannot be */
+    lc_cpvec_whatif_begin(&b.vec, 1);
+    b.vec.whatif[0] = 20;
+    lc_logical_take(&b, &after, 1090, &area_a);
+    assert_int_equal(b.vec.whatif[0], 20);
+    lc_logical_take(&b, &later, 1090, &area_a);
     assert_int_equal(b.vec.whatif[0], 40);
-    assert_int_equal(b.vec.n_whatif_lost, 0);
+    lc_cpvec_whatif_begin(&b.vec, 1); /* for a later than for b: what a publishes has none for it */
+    b.vec.whatif[0] = 20;
+    lc_logical_useful(&a, 1100, 5);
+    lc_logical_stamp(&a, 1100, &later);
+    lc_logical_take(&b, &later, 1110, &area_a);
+    assert_int_equal(b.vec.whatif[0], 20);
+    assert_int_equal(b.vec.n_whatif_lost, 1);
 }
 
 static void what_if_far_ahead(void **state) {
