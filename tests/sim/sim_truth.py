@@ -72,6 +72,10 @@ class Case(NamedTuple):
         ppb = int(self.words[self.words.index("--wobble") + 1]) if "--wobble" in self.words else 0
         return 2 * 10_000_000 * ppb / 1e9
 
+    def drift(self):
+        """By what part of it a length of time may differ that a node's own clock says."""
+        return sum(int(self.words[self.words.index(word) + 1]) for word in ("--drift", "--wobble") if word in self.words) / 1e9
+
     def what_if(self):
         """Two scenarios, drawn from the seed."""
         first, second = (FUNCTIONS[self.seed * factor % len(FUNCTIONS)] for factor in (3, 7))
@@ -346,7 +350,8 @@ def judge_profile(found, case):
     wanted = {path: row for path, row in truth.times(run).items() if path.split("/")[-1] not in truth.ENDS}
     own = truth.OWN_WORK_NS if found.apart > 1 else 0
     calls = max(map(len, run.calls))
-    for line in differences(wanted, times, 1e9, lambda path, place: 1 + own * (visits[path][place] if path in visits else calls)):
+    for line in differences(wanted, times, 1e9, lambda path, place: 1 + own * (visits[path][place] if path in visits else calls)
+                                                                    + case.drift() * wanted.get(path, {}).get(place, 0)):
         yield f"time {line}"
     yield from judge_blame(found)
     yield from judge_costs(found, case)
