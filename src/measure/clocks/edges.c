@@ -244,7 +244,10 @@ static void give_up_oldest_post(struct lc_clk_thread *k) {
     struct lc_open **at = &k->open_edges;
     while (*at != NULL && (*at)->from == FROM_POST && (*at)->synchronous)
         at = &(*at)->next;
-    give_up(*at != NULL && (*at)->from == FROM_POST ? at : &k->open_edges);
+    if (*at == NULL || (*at)->from != FROM_POST)
+        at = &k->open_edges;
+    if (*at != NULL) /* there are posts: always */
+        give_up(at);
 }
 
 /* Where the table is full another one goes: most have no reply, since the receive was posted before

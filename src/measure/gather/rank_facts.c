@@ -330,7 +330,7 @@ static void put_process(struct lc_strbuf *facts) {
 
 /* Of all ranks: how many took a step, and the most call sites of one of them. */
 static void put_steps(const struct lc_rank_own *all, int n, struct lc_strbuf *facts) {
-    struct lc_rank_step steps[LC_RANK_STEPS];
+    struct lc_rank_step steps[LC_RANK_STEPS] = {{0}};
     uint32_t n_steps = 0, ranks[LC_RANK_STEPS] = {0};
     for (int i = 0; i < n; i++)
         for (uint32_t s = 0; s < all[i].n_steps; s++) {
