@@ -135,6 +135,9 @@ struct lc_fact_object {
     char example[128]; /* a function that it calls so */
 };
 
+/* Of polls that are not all timed: one of so many is at first, and at last. */
+enum { LC_POLL_EVERY = 8, LC_POLL_EVERY_MOST = 64 };
+
 /* Call sites that the budget took detail from. */
 enum lc_detail {
     LC_DETAIL_FULL,

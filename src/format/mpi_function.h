@@ -147,7 +147,8 @@ enum { /* lc_mpi_function.flags */
        LC_MPI_NO_PROGRESS = 16,   /* MPI is to be asked nothing at its end */
        LC_MPI_OTHER_MEMBERS = 32, /* of a new communicator than those of the one that is given */
        /* a poll that changes nothing: neither requests nor clocks need to know of each */
-       LC_MPI_ONLY_ASKS = 64
+       LC_MPI_ONLY_ASKS = 64,
+       LC_MPI_TRIED_FIRST = 128 /* MPI may be called before it is known what it will be */
 };
 
 struct lc_mpi_function {

@@ -5,7 +5,7 @@ mpi_functions.py TABLE OUT.inc
 import re
 import sys
 
-WORDS = ("local", "uniform", "polled", "keeps_cause", "no_progress", "other_members", "only_asks")  # flags of mpi_function.h
+WORDS = ("local", "uniform", "polled", "keeps_cause", "no_progress", "other_members", "only_asks", "tried_first")  # flags of mpi_function.h
 FOR_WRAPPERS = ("hot", "file_sync")
 
 

@@ -244,8 +244,7 @@ static const struct {
                                     "stand for them"},
     [LC_DETAIL_COUNTED] = {"counted",
                            "calls were counted, not timed; their time is the calling function's"},
-    [LC_DETAIL_SOME] = {"some", "one of 8 to 64 calls was timed; the others are taken to have "
-                                "lasted as long"},
+    [LC_DETAIL_SOME] = {"some", NULL},
 };
 
 static void put_step(struct lc_strbuf *out, const struct lc_fact_step *step) {
@@ -275,7 +274,13 @@ static void put_step(struct lc_strbuf *out, const struct lc_fact_step *step) {
     if (name.length > 2)
         lc_strbuf_add(out, name.text + 1, name.length - 2);
     lc_strbuf_free(&name);
-    lc_strbuf_printf(out, ": %s\"}", details[detail].text);
+    if (detail == LC_DETAIL_SOME)
+        lc_strbuf_printf(out,
+                         ": one of %d to %d calls was timed; the others are taken to have "
+                         "lasted as long\"}",
+                         LC_POLL_EVERY, LC_POLL_EVERY_MOST);
+    else
+        lc_strbuf_printf(out, ": %s\"}", details[detail].text);
 }
 
 static void put_samples_rarer(struct lc_strbuf *out, const struct lc_facts *f, const char *before) {

@@ -7,6 +7,10 @@
  *   sim-budget start ROUNDS NS     64 such paths first, then rounds of work and one call
  *   sim-budget messages ROUNDS NS  a round works for NS and sends two messages to itself
  *   sim-budget polls ROUNDS NS     a round works for NS and looks 40 times for a message
+ *   sim-budget turns ROUNDS NS     a round works for NS, looks for a message 5 times from one call
+ *                                  path and 3 times from another, with a barrier behind both
+ *   sim-budget tests ROUNDS NS     a round works for NS and tests 40 times whether a message is
+ *                                  there, sends it, and tests once more
  *   sim-budget regions ROUNDS NS   a round works for NS, half of it in ten parallel regions of one
  *                                  thread (of simulated libgomp), then comes a barrier
  *   sim-budget places ROUNDS NS    the same, by turns from two functions
@@ -87,13 +91,38 @@ NOINLINE static void descend(unsigned path, int depth) {
     sink = 3;
 }
 
-NOINLINE static void look(void) {
-    enum { LOOKS = 40 };
+NOINLINE static void look(int times) {
     int flag;
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < times; i++) {
         MPI_Iprobe(0, 1, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
         sink = flag;
     }
+}
+
+NOINLINE static void near(void) {
+    look(5);
+    sink = 1;
+}
+
+NOINLINE static void far(void) {
+    look(3);
+    sink = 2;
+}
+
+NOINLINE static void test(void) {
+    enum { TESTS = 40 };
+    MPI_Request request;
+    int in = 0, out = 1, flag = 0;
+    MPI_Irecv(&in, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+    for (int i = 0; i < TESTS; i++)
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    if (flag)
+        abort();
+    MPI_Send(&out, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
+    sim_work(100000); /* it arrives */
+    MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    if (!flag || in != 1 || request != MPI_REQUEST_NULL)
+        abort();
 }
 
 static void share(void *ns) {
@@ -152,7 +181,7 @@ NOINLINE static void there(uint64_t ns) {
 }
 
 static void iterate(const char *what, unsigned round, uint64_t ns) {
-    enum { DEPTH = 14 };
+    enum { DEPTH = 14, LOOKS = 40 };
     if (strcmp(what, "regions") == 0)
         regions(share, ns);
     else if (strcmp(what, "places") == 0)
@@ -169,7 +198,14 @@ static void iterate(const char *what, unsigned round, uint64_t ns) {
         third();
         first();
     } else if (strcmp(what, "polls") == 0) {
-        look();
+        look(LOOKS);
+    } else if (strcmp(what, "turns") == 0) {
+        near();
+        MPI_Barrier(MPI_COMM_SELF);
+        far();
+        MPI_Barrier(MPI_COMM_SELF);
+    } else if (strcmp(what, "tests") == 0) {
+        test();
     } else if (strcmp(what, "paths") == 0) {
         descend(round, DEPTH);
     } else if (strcmp(what, "messages") == 0) {

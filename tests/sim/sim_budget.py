@@ -97,13 +97,13 @@ class Case:
                   if re.fullmatch(around + r"/regions/!\$omp parallel @[^/]*", path)}
         self.check("regions are not all there", sum(visits.values()) == regions, visits)
 
-    def polls(self, calls, call_ns):
+    def polls(self, place, calls, call_ns):
         """Each poll counts in its path; those that are not timed take as long as those that are, which take a stamp more."""
-        path, = (path for path in self.result["metrics"]["visits"]["callpaths"] if path.endswith("/look/MPI_Iprobe"))
+        path, = (path for path in self.result["metrics"]["visits"]["callpaths"] if path.endswith(place))
         visits, time_s = (sum(filter(None, self.result["metrics"][name]["callpaths"][path])) for name in ("visits", "time"))
         longest_s, = self.result["metrics"]["max_time"]["callpaths"][path]
         right_s = calls * call_ns * 1e-9 + (calls - self.overhead["calls_counted_only"]) * 1e-6
-        self.check("polls are not all there", visits == calls, visits)
+        self.check("polls are not all there", visits == calls, visits, calls)
         self.check("the time of polls is not theirs", abs(time_s / right_s - 1) <= 0.02, time_s, right_s)
         self.check("no poll took so long", longest_s <= (2 * call_ns + 2000) * 1e-9, longest_s)
 
@@ -111,6 +111,16 @@ class Case:
         """The end of a region has the path of its begin."""
         unwinds = self.result["meta"]["callpath"]["unwinds"]
         self.check("paths that were known are unwound", unwinds <= most, unwinds)
+
+    def in_turns(self, wanted, call_ns):
+        """Each poll is booked before the call that comes next, on its own path, and so is its time."""
+        visits, times = ({path: sum(filter(None, self.result["metrics"][name]["callpaths"].get(path, []))) for path in wanted} for name in ("visits", "time"))
+        self.check("calls are not where they were made", visits == wanted, visits)
+        counted, polls = self.overhead["calls_counted_only"], {path: n for path, n in wanted.items() if path.endswith("/MPI_Iprobe")}
+        for path, n in polls.items():
+            least_s = n * call_ns * 1e-9
+            most_s = least_s + (sum(polls.values()) - counted) * 1e-6
+            self.check(f"the time of {path}", 0.97 * least_s <= times[path] <= 1.03 * most_s, times, least_s, most_s)
 
     def took_steps(self, *steps):
         self.check("steps", self.reduced == set(steps), self.reduced)
@@ -135,11 +145,15 @@ def main():
         paths.holds()
         paths.tells()
         for rounds in (1000, 4000):
-            polls = Case(root, "polls", rounds, 1000000, "1000:0", "--sample=off", simulation=("--call", "3000"))
-            polls.holds(start_and_end=False)
-            polls.tells(start_and_end=False)
-            polls.polls(40 * rounds, 1500)  # drawn, at most twice as long
-            polls.took_steps(("MPI_Iprobe", "some"))
+            for what, place, n in (("polls", "/look/MPI_Iprobe", 40), ("tests", "/test/MPI_Test", 41)):
+                polls = Case(root, what, rounds, 1000000, "1000:0", "--sample=off", simulation=("--call", "3000"))
+                polls.holds(start_and_end=False)
+                polls.tells(start_and_end=False)
+                polls.polls(place, n * rounds, 1500)  # drawn, at most twice as long
+                polls.took_steps((place.rsplit("/", 1)[1], "some"))
+        turns = Case(root, "turns", 4000, 200000, "1000:0", "--sample=off", simulation=("--call", "3000"))
+        turns.took_steps(("MPI_Iprobe", "some"))
+        turns.in_turns({"main/near/look/MPI_Iprobe": 5 * 4000, "main/far/look/MPI_Iprobe": 3 * 4000, "main/MPI_Barrier": 2 * 4000}, 1500)
         start = Case(root, "start", 3000, 1000000, "1000:60000", "--sample=off")
         start.holds()
         start.took_steps()

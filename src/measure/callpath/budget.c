@@ -153,6 +153,10 @@ double lc_budget_counted_ticks(void) {
     return budget.counted_ticks;
 }
 
+uint64_t lc_budget_stamp_ticks(void) {
+    return budget.stamp_ticks;
+}
+
 double lc_budget_share(void) {
     return budget.share;
 }
@@ -206,61 +210,12 @@ uint64_t lc_budget_counted(const struct lc_thread *t) {
     return n;
 }
 
-LC_COLD void lc_budget_poll_over(struct lc_thread *t) {
-    struct lc_budget_site *site = t->poll_site;
-    uint64_t ticks = t->last_ticks - t->poll_begin, usual = site->poll_ticks / LC_POLL_PARTS;
-    uint32_t others = t->poll_others;
-    t->poll_site = NULL;
-    if (t->last_ticks < t->poll_begin || (uint32_t)t->last->fn_ctx != site->fn) {
-        site->skipped += others; /* it was not booked */
-        return;
-    }
-    struct lc_state_row *row = lc_row(t, t->last->path, 0);
-    row->count += others;
-    row->synced += others;
-    if (row == site->row) /* not of the moved begin */
-        row->max = ticks > t->poll_most ? ticks : t->poll_most;
-    ticks -= ticks > budget.stamp_ticks ? budget.stamp_ticks : ticks; /* others take none */
-    if (usual != 0 && ticks > EVENT_TIMES * (usual + 1)) /* the thread was interrupted */
-        ticks = EVENT_TIMES * (usual + 1);
-    site->poll_ticks =
-        site->poll_ticks == 0 ? LC_POLL_PARTS * ticks : site->poll_ticks - usual + ticks;
-}
-
-LC_COLD uint64_t lc_budget_poll(struct lc_thread *t, struct lc_budget_site *site) {
-    uint64_t now = lc_ticks(), since = now - t->last_ticks;
-    uint64_t ahead = site->skipped * site->poll_ticks / LC_POLL_PARTS + site->owed_ticks;
-    uint64_t most = EVENT_TIMES * site->every * site->poll_ticks / LC_POLL_PARTS;
-    t->poll_site = site;
-    t->poll_begin = now;
-    t->poll_others = site->skipped;
-    t->poll_most = site->row->max;
-    site->skipped = 0;
-    site->left = (uint32_t)(lc_hash_key(now) >> 40) % (2 * site->every - 1);
-    uint64_t booked = ahead < since ? ahead : since;
-    site->owed_ticks = ahead - booked < most ? ahead - booked : most;
-    return now - booked;
-}
-
-LC_COLD void lc_budget_settle(struct lc_thread *t) {
-    if (t->poll_site != NULL)
-        lc_budget_poll_over(t);
-    for (uint32_t i = 0; t->counted_sites != NULL && i < LC_BUDGET_SITES; i++) {
-        struct lc_budget_site *site = &t->counted_sites->sites[i];
-        if (site->skipped > 0) {
-            site->row->count += site->skipped;
-            site->row->synced += site->skipped;
-            site->skipped = 0;
-        }
-    }
-}
-
 void lc_budget_forget(struct lc_thread *t) {
-    lc_budget_settle(t);
     t->counts.counted += lc_budget_counted(t);
     if (t->budget_sites != NULL)
         memset(t->budget_sites, 0, sizeof *t->budget_sites);
     t->counted_sites = NULL;
+    t->skipped_polls = t->timed_poll = NULL;
 }
 
 void lc_budget_free(struct lc_thread *t) {
@@ -326,14 +281,15 @@ static bool is_local(const struct lc_budget_site *s) {
     return s->fn < LC_FN_COUNT && (lc_fn_facts[s->fn].flags & LC_MPI_LOCAL) != 0;
 }
 
-static bool only_asks(const struct lc_budget_site *s) {
-    return s->fn < LC_FN_COUNT && (lc_fn_facts[s->fn].flags & LC_MPI_ONLY_ASKS) != 0;
+static bool is_poll(const struct lc_budget_site *s) {
+    enum { POLL = LC_MPI_ONLY_ASKS | LC_MPI_TRIED_FIRST };
+    return s->fn < LC_FN_COUNT && (lc_fn_facts[s->fn].flags & POLL) != 0;
 }
 
 static bool can_step(const struct lc_budget_site *s) {
     if (s->failed)
         return false;
-    if (only_asks(s))
+    if (is_poll(s))
         return s->every < LC_POLL_EVERY_MOST;
     if (s->fn == LC_FN_TEAM)
         return s->detail != LC_DETAIL_UNTIMED;
@@ -373,12 +329,11 @@ static bool count_only(struct lc_thread *t, struct lc_budget_site *site, const s
 }
 
 /* From now on fewer of the polls are timed. */
-static bool time_some(struct lc_thread *t, struct lc_budget_site *site, const struct lc_entry *e) {
-    if (site->every == 0 && !count_only(t, site, e))
-        return false;
+static void time_some(struct lc_thread *t, struct lc_budget_site *site) {
     site->detail = LC_DETAIL_SOME;
+    site->tried = (lc_fn_facts[site->fn].flags & LC_MPI_TRIED_FIRST) != 0;
     site->every = site->every == 0 ? LC_POLL_EVERY : LC_POLL_EVERY * site->every;
-    return true;
+    t->counted_sites = t->budget_sites;
 }
 
 /* e: of the call, or of the end of the region */
@@ -387,8 +342,8 @@ static void next_step(struct lc_thread *t, struct lc_budget_site *site, const st
         site->detail = LC_DETAIL_PLAIN;
     else if (site->fn == LC_FN_TEAM)
         site->failed = (uint32_t)e->fn_ctx < LC_FN_COUNT + 2 || !count_only(t, site, e);
-    else if (only_asks(site))
-        site->failed = !time_some(t, site, e);
+    else if (is_poll(site))
+        time_some(t, site);
     else if (is_local(site))
         site->failed = !count_only(t, site, e);
     else if (t->callpath == LC_CALLPATH_UNWIND) {
@@ -599,10 +554,10 @@ static uint64_t without_samples(struct lc_thread *t, uint64_t cost) {
 
 LC_COLD void lc_sample_end_cold(struct lc_call *call) {
     struct lc_thread *t = call->thread;
-    uint64_t now = lc_ticks(), begin = t->poll_site != NULL ? t->poll_begin : call->begin;
-    if (t->sample_ticks < begin || t->sample_ticks > call->end)
+    uint64_t now = lc_ticks();
+    if (t->sample_ticks < call->begin || t->sample_ticks > call->end)
         return; /* of a call that has no sample */
-    uint64_t cost = t->sample_ticks - begin + (now - call->end);
+    uint64_t cost = t->sample_ticks - call->begin + (now - call->end);
     cost -= cost > budget.sample_ticks ? budget.sample_ticks : 0;
     cost += budget.outside_ticks;
     if (t->until_sample == 0) { /* the first one of a group is slowed down by code that is rare */

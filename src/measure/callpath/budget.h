@@ -25,10 +25,8 @@
  *            of functions that neither the clocks nor requests need to know of (LC_MPI_LOCAL)
  *   plain    parallel regions of one thread: their time is measured, and nothing in them
  *   untimed  the same, where that is still too much: they are counted as calls are
- *   some     of polls that change nothing (LC_MPI_ONLY_ASKS) one of `every` on average is timed, at
- *            distances that vary, and stands for those since the one before it, each of which is
- *            taken to last as long as timed ones do on average: its begin is moved ahead by that
- *            much, at most to the end of the event before
+ *   some     of polls one of `every` on average is timed, at distances that vary, and stands for
+ *            the others (hot/polls.h)
  *   caller   of other functions, where unwinding new call paths is most of the cost: a path that is
  *            not known is no longer unwound, its entry has "..." and the function that calls MPI.
  *            Where the cost since the thread's begin has become little again, so that a program's
@@ -41,14 +39,13 @@
 
 #include "base/hash.h"
 #include "base/timer.h"
-#include "format/facts.h" /* enum lc_detail */
+#include "format/facts.h" /* enum lc_detail, LC_POLL_EVERY */
 #include "format/state.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 
 enum { LC_SAMPLE_FIRST = 16, LC_SAMPLE_EVERY = 1024, LC_SAMPLE_GROUP = 8, LC_BUDGET_RUN_S = 1 };
 enum { LC_EVENT_EVERY = 8 };
-enum { LC_POLL_EVERY = 8, LC_POLL_EVERY_MOST = 64, LC_POLL_PARTS = 16 };
 
 /* A step that was taken; of all threads. */
 struct lc_budget_step {
@@ -65,16 +62,20 @@ struct lc_budget_site {
     uint32_t fn;
     uint8_t detail;           /* enum lc_detail */
     bool failed, due;         /* a step in vain; one at its next call that is looked at */
-    struct lc_state_row *row; /* where calls are counted; NULL: they are measured */
+    struct lc_state_row *row; /* counted: where; else NULL */
     uint64_t n_counted;       /* calls that were not timed */
-    uint32_t every;           /* some: one of so many is timed; 0: none is */
-    uint32_t left;            /* some: calls until the next one that is timed */
-    uint32_t skipped;         /* some: calls since the last one */
-    uint64_t owed_ticks;      /* some: that polls took, and that were no time between events */
-    uint64_t poll_ticks; /* some: LC_POLL_PARTS times what one takes, a mean of the last ones */
-    uint64_t cost_ticks; /* of late */
-    uint64_t rare_ticks; /* of which unwinding */
-    uint32_t n_rare;     /* call paths that were new */
+    uint64_t cost_ticks;      /* of late */
+    uint64_t rare_ticks;      /* of which unwinding */
+    uint32_t n_rare;          /* call paths that were new */
+    /* some (hot/polls.h) */
+    uint32_t every;                    /* one of so many is timed; 0: all are */
+    uint32_t left;                     /* calls until the next one that is timed */
+    uint32_t skipped;                  /* calls since the last event, which were not timed */
+    bool tried, completes;             /* LC_MPI_TRIED_FIRST; the call completes its request */
+    struct lc_budget_site *next;       /* that has skipped ones */
+    struct lc_entry *entry;            /* of the first skipped one */
+    uint64_t poll_ticks;               /* LC_POLL_PARTS times what one takes */
+    uint64_t dense_polls, dense_ticks; /* that they took, of so much time between events */
 };
 
 struct lc_budget_sites {
@@ -92,38 +93,6 @@ static inline struct lc_budget_site *lc_budget_find_site(struct lc_budget_sites 
     return NULL;
 }
 
-/* A poll that stands for others is over: counts these where it was, notes what it took. */
-void lc_budget_poll_over(struct lc_thread *t);
-/* The poll that begins is timed. Returns its begin, which is moved ahead. */
-uint64_t lc_budget_poll(struct lc_thread *t, struct lc_budget_site *site);
-/* Polls that no timed one stands for so far are counted at their caller. */
-void lc_budget_settle(struct lc_thread *t);
-
-/* Is the call of a site that is counted only, or one of the polls that are not timed? Then it is
- * counted. *at: its begin, if it is a poll that stands for others; else left alone. */
-static inline bool lc_budget_counts(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t *at) {
-    if (lc_likely(t->counted_sites == NULL))
-        return false;
-    if (t->poll_site != NULL)
-        lc_budget_poll_over(t);
-    struct lc_budget_site *site = lc_budget_find_site(t->counted_sites, fn, ra);
-    if (site == NULL || site->row == NULL)
-        return false;
-    if (site->every != 0 && site->left == 0) {
-        *at = lc_budget_poll(t, site);
-        return false;
-    }
-    site->n_counted++;
-    if (site->every != 0) {
-        site->left--;
-        site->skipped++;
-        return true;
-    }
-    site->row->count++;
-    site->row->synced++; /* as other calls without bytes */
-    return true;
-}
-
 /* Is a call path of this site that is not known to be left out but for its caller? */
 bool lc_budget_caller_only(struct lc_thread *t, uint32_t fn, uint64_t ra);
 
@@ -131,6 +100,8 @@ bool lc_budget_caller_only(struct lc_thread *t, uint32_t fn, uint64_t ra);
 uint64_t lc_budget_counted(const struct lc_thread *t);
 /* What one of these takes. */
 double lc_budget_counted_ticks(void);
+/* What a stamp takes. */
+uint64_t lc_budget_stamp_ticks(void);
 /* A library went away: return addresses may come to mean something else. */
 void lc_budget_forget(struct lc_thread *t);
 /* Frees what the thread keeps of its call sites. */

@@ -373,17 +373,4 @@ static enum lc_err make(struct lc_thread *t) {
     return LC_OK;
 }
 
-static void thread_end(struct lc_call *call) {
-    lc_budget_settle(call->thread);
-}
-
-static void finalize(struct lc_call *call) {
-    (void)call;
-    pthread_mutex_lock(&lc_core.lock);
-    for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
-        lc_budget_settle(t);
-    pthread_mutex_unlock(&lc_core.lock);
-}
-
-const struct lc_part lc_paths_part = {
-    .thread_make = make, .thread_end = thread_end, .thread_free = free_paths, .finalize = finalize};
+const struct lc_part lc_paths_part = {.thread_make = make, .thread_free = free_paths};

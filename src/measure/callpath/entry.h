@@ -171,16 +171,27 @@ static inline bool lc_entry_is(const struct lc_entry *entry, uint64_t fn_ctx, ui
            lc_entry_holds(entry, frame);
 }
 
+/* NULL: the path is not known. */
 __attribute__((no_sanitize("address", "thread"))) static inline struct lc_entry *
-lc_entry_find(struct lc_thread *t, uint32_t fn, uint64_t ra, uint64_t frame) {
-    uint64_t fn_ctx = fn | (uint64_t)lc_context(t) << 32;
+lc_entry_known(struct lc_thread *t, uint64_t fn_ctx, uint64_t ra, uint64_t frame) {
     struct lc_entry *e = t->last->follower; /* programs go in circles: mostly the same again */
     if (e != NULL && lc_entry_is(e, fn_ctx, ra, frame))
         return e;
     for (e = t->buckets[lc_bucket(ra, frame)]; e != NULL; e = e->next)
         if (lc_entry_is(e, fn_ctx, ra, frame))
             return t->last->follower = e;
-    return lc_entry_cold(t, fn_ctx, ra, frame);
+    return NULL;
+}
+
+static inline uint64_t lc_fn_context(struct lc_thread *t, uint32_t fn) {
+    return fn | (uint64_t)lc_context(t) << 32;
+}
+
+static inline struct lc_entry *lc_entry_find(struct lc_thread *t, uint32_t fn, uint64_t ra,
+                                             uint64_t frame) {
+    uint64_t fn_ctx = lc_fn_context(t, fn);
+    struct lc_entry *e = lc_entry_known(t, fn_ctx, ra, frame);
+    return lc_likely(e != NULL) ? e : lc_entry_cold(t, fn_ctx, ra, frame);
 }
 
 static inline struct lc_state_row *lc_row(struct lc_thread *t, struct lc_path *path, uint32_t key) {

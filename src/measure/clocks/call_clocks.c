@@ -438,6 +438,28 @@ void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node) 
     part(k, until, node, k->gap);
 }
 
+static void polled(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    uint64_t ticks;
+    (void)call;
+    memcpy(&ticks, data, sizeof ticks);
+    lc_clk_own_lock(k);
+    k->l.last += ticks;
+    k->l.in_mpi += ticks;
+    lc_clk_own_unlock(k);
+}
+
+void lc_clocks_polled(struct lc_call *call) {
+    static const struct lc_event_type event = {.run = polled, .local = true};
+    struct lc_clk_thread *k = call->thread->clocks;
+    uint64_t ticks = call->end - call->begin;
+    if (k == NULL)
+        return;
+    cut(k, call);
+    k->seen += ticks;
+    lc_clk_event(&event, k, call, &ticks, sizeof ticks);
+    LC_CLK_LOG("D %llu\n", (unsigned long long)ticks);
+}
+
 void lc_clocks_dominant(const struct lc_call *call, uint64_t ticks, uint32_t largest,
                         uint32_t drawn) {
     struct lc_clk_thread *k = call->thread->clocks;

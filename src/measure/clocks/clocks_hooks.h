@@ -28,6 +28,8 @@ void lc_clocks_path(uint32_t node);
 
 /* The last `ticks` before the call begins were our own work: not useful time. */
 void lc_clocks_skip(struct lc_call *call, uint64_t ticks);
+/* From call->begin to its end polls lasted that were not timed (hot/polls.h). */
+void lc_clocks_polled(struct lc_call *call);
 /* Splits the time since the last event: it was spent in this node until `until` (ticks), which is
  * before the call began. Parts come in order of time. */
 void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node);

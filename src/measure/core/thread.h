@@ -56,7 +56,10 @@ struct lc_thread {
     bool in_callback;          /* the look-up is that of a call inside a callback */
     uint64_t outer_frame;      /* frame of the wrapper that is in progress */
     void *clocks;              /* per thread data of the hooks */
-    struct lc_budget_sites *counted_sites; /* NULL: no call is only counted (budget.h) */
+    /* callpath/budget.h. NULL: no call is only counted */
+    struct lc_budget_sites *counted_sites;
+    struct lc_budget_site *skipped_polls; /* with polls since the last event that were not timed */
+    struct lc_budget_site *timed_poll;    /* of the last event, which was a poll; else NULL */
     int32_t until_sample; /* calls until what one costs is measured (callpath/budget.h) */
     const void *expected; /* fetched when the call returns: the hooks will read it */
     void *trace;
@@ -119,10 +122,8 @@ struct lc_thread {
     uint32_t samples_rarer;     /* by the budget: so many times; 0 as 1 */
     uint32_t samples_rarest;    /* the most that it was; 0: never */
     struct lc_budget_sites *budget_sites; /* NULL: none is known */
-    struct lc_budget_site *poll_site; /* of a poll that stands for others; NULL: there is none */
-    uint64_t poll_begin;              /* that of the poll itself */
-    uint32_t poll_others;             /* that it stands for */
-    uint64_t poll_most;               /* what the longest call of its row took before */
+    uint64_t poll_begin;                  /* of timed_poll's last one */
+    uint64_t skip_begin; /* of the first poll since the last event that was not timed */
     struct lc_path_counts counts;
     bool ended;
 };

@@ -21,6 +21,7 @@
 #include "measure/callpath/entry.h"
 #include "measure/callpath/loops.h"
 #include "measure/callpath/python_stack.h"
+#include "measure/hot/polls.h"
 #include "measure/samples/sampler.h"
 #include "measure/core/thread.h"
 #include "measure/trace/trace_hooks.h"
@@ -159,7 +160,7 @@ static inline bool lc_enter_event_at(struct lc_call *call, uint32_t fn, void *fr
     if (lc_unlikely((mode & (LC_MODE_LIVE | LC_MODE_ON | LC_MODE_FLUSH | LC_MODE_CHECK)) !=
                     (LC_MODE_LIVE | LC_MODE_ON)))
         return lc_enter_cold(call, (uint64_t)ra, (uint64_t)frame);
-    if (lc_unlikely(lc_budget_counts(t, fn, (uint64_t)ra, &at)))
+    if (lc_unlikely(lc_call_is_counted(t, fn, (uint64_t)ra, (uint64_t)frame, &at)))
         return false;
     call->thread = t;
     call->mode = mode;

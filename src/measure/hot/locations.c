@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "measure/hot/locations.h"
+#include "measure/hot/polls.h"
 #include "base/err.h"
 #include "base/timer.h"
 #include "measure/clocks/clocks_hooks.h"
@@ -123,6 +124,8 @@ static struct lc_thread *go_on(void) {
 
 static void thread_gone(void *value) {
     struct lc_thread *t = value;
+    if (!lc_core.forked)
+        lc_polls_before(t, lc_ticks());
     if (!lc_core.forked && lc_parts_keep()) {
         keep(t);
         return;
@@ -308,6 +311,7 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     call->thread = t;
     call->mode = mode & ~(uint32_t)LC_MODE_FLUSH;
     call->begin = lc_ticks();
+    lc_polls_before(t, call->begin);
     if (mode & LC_MODE_FLUSH)
         forget(t, mode);
     if (call->begin < t->last_ticks) /* measurement was off until just now */

@@ -13,6 +13,7 @@
 #include "measure/openmp/omp_trace.h"
 #include "measure/callpath/entry.h"
 #include "measure/hot/locations.h"
+#include "measure/hot/polls.h"
 #include "measure/unwind/modules.h"
 #include "measure/samples/sampler.h"
 #include "measure/core/state_write.h"
@@ -170,6 +171,7 @@ void lc_omp_book(struct lc_omp_thread *o, uint64_t now) {
     if (o->at == NULL)
         return;
     uint32_t mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
+    lc_polls_before(t, now);
     if (lc_unlikely((mode & LC_MODE_RESUMED) != 0))
         resume(t);
     if (lc_unlikely(lc_samples_new(t))) {

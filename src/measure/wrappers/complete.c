@@ -245,3 +245,28 @@ void lc_cancel_end(struct lc_call *call, int result, const MPI_Request *request)
     if (known && lc_status_cancelled(&status))
         lc_hook_recv_cancelled(call, r);
 }
+
+LC_COLD enum lc_tried lc_test_first_cold(struct lc_thread *t, struct lc_test *test) {
+    enum { USUAL = LC_MODE_LIVE | LC_MODE_ON };
+    uint32_t mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
+    if (t->depth != 0 || test->request == NULL || test->flag == NULL ||
+        (mode & (USUAL | LC_MODE_FLUSH | LC_MODE_CHECK)) != USUAL)
+        return LC_NOT_TRIED;
+    struct lc_budget_site *site =
+        lc_budget_find_site(t->counted_sites, test->fn, (uint64_t)test->ra);
+    if (site == NULL || !site->tried)
+        return LC_NOT_TRIED;
+    site->completes = false;
+    test->known = lc_known(*test->request);
+    bool message = test->known != NULL &&
+                   (test->known->kind == LC_REQUEST_SEND || test->known->kind == LC_REQUEST_RECV);
+    if (!message || !lc_poll_may_be_skipped(t, site, (uint64_t)test->frame))
+        return LC_NOT_TRIED;
+    test->result = lc_real.Test(test->request, test->flag, test->status);
+    if (test->result == MPI_SUCCESS && !*test->flag) {
+        lc_poll_skip(t, site);
+        return LC_IN_VAIN;
+    }
+    site->completes = true;
+    return LC_TRIED;
+}

@@ -100,12 +100,38 @@ static inline void lc_complete_one(struct lc_call *call, int result, struct lc_r
     lc_complete_end(known);
 }
 
+/* MPI_Test at a call site of which only some calls are timed (hot/polls.h) is made before it is
+ * known what it will be. */
+enum lc_tried { LC_NOT_TRIED, LC_IN_VAIN, LC_TRIED };
+struct lc_test {
+    uint32_t fn;
+    void *frame, *ra;
+    MPI_Request *request;
+    int *flag;
+    MPI_Status *status;
+    struct lc_request *known; /* LC_TRIED: what it completed, or failed to */
+    int result;               /* unless LC_NOT_TRIED */
+};
+
+/* The cold half of lc_test_first: the thread has sites of which not all calls are timed. */
+enum lc_tried lc_test_first_cold(struct lc_thread *t, struct lc_test *test);
+
+/* LC_IN_VAIN: there is nothing else to do. */
+static inline enum lc_tried lc_test_first(struct lc_test *test) {
+    struct lc_thread *t = LC_NOP ? NULL : lc_self;
+    return lc_unlikely(t != NULL && t->counted_sites != NULL) ? lc_test_first_cold(t, test)
+                                                              : LC_NOT_TRIED;
+}
+
 static inline void lc_test_one(struct lc_call *call, int result, struct lc_request *known,
                                const MPI_Request *request, const int *flag,
                                const MPI_Status *status) {
+    bool in_vain = known != NULL && result == MPI_SUCCESS && !*flag;
+    if (!in_vain)
+        lc_poll_no_measure(call->thread);
     if (known == NULL)
         return;
-    if (result == MPI_SUCCESS && !*flag) {
+    if (in_vain) {
         lc_hook_tested(call, 1, &known);
         return;
     }

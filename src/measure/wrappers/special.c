@@ -179,6 +179,7 @@ void lc_job_end(struct lc_call *call) {
     struct lc_state_header *h = lc_core.state;
     give_up_if_restricted();
     uint64_t come_ns = lc_monotonic_raw_ns(); /* where ranks agree, the last one has come, too */
+    lc_polls_settle();
     lc_parts_finalize(call);
     if (lc_core.agreed)
         lc_real.Barrier(lc_core.comm);

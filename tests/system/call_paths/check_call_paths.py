@@ -178,6 +178,26 @@ def check_budget(output, result):
     expect(paths == {path.replace("MPI_Wtime", "MPI_Sendrecv") for path in SPREAD}, f"call paths of MPI_Sendrecv: {paths}")
 
 
+def check_polls(output, result):
+    """Of polls above the budget some are timed: all are counted, where the program made them, and MPI says what it says to the bare program."""
+    check_counts(output, result)
+    flavour, command = sys.argv[2], sys.argv[4:]
+    bare = subprocess.run([*mpirun(flavour, 1), *command], text=True, capture_output=True, timeout=patience(240), check=True).stdout
+    gave, wanted = ([line for line in text.splitlines() if line.startswith("gave")] for text in (output, bare))
+    expect(gave == wanted and len(gave) == 1, f"the program got {gave}, bare {wanted}")
+    steps = {(step["function"], step["how"]) for step in result["meta"]["overhead"]["reduced"]}
+    polls = {(name, "some") for name in ("MPI_Test", "MPI_Iprobe", "MPI_Request_get_status")}
+    expect(steps >= polls, f"steps: {steps}")
+    counted, calls = result["meta"]["overhead"]["calls_counted_only"], result["meta"]["coverage"]["calls"]
+    print(f"not timed: {counted} of {calls}")
+    expect(counted > 0.2 * calls, f"not timed: {counted} of {calls}")
+    visits = {path: sum(values) for path, values in result["metrics"]["visits"]["callpaths"].items()}
+    rounds, in_vain = int(command[1]), 10
+    for path, n in (("main/cancelled/in_vain/test/MPI_Test", in_vain), ("main/message/in_vain/test/MPI_Test", in_vain), ("main/message/look/MPI_Iprobe", in_vain),
+                    ("main/nothing/to_the_end/test/MPI_Test", 1), ("main/again/in_vain/test/MPI_Test", in_vain)):
+        expect(visits.get(path) == n * rounds, f"{path}: {visits.get(path)} of {n * rounds} visits, {visits}")
+
+
 def budget_of_reads():
     """The library is the last argument, which the program does not look at."""
     return {"LATECOMER_MAX_OVERHEAD": "1%", **enough_of_reads()}
@@ -192,6 +212,7 @@ def enough_of_reads():
 CHECKS = {"data": (check_data, {}), "recycled": (check_recycled, {"LATECOMER_MAX_OVERHEAD": "off"}),
           "kept": (check_kept, {"LATECOMER_MAX_OVERHEAD": "off"}), "full": (check_full, {"LATECOMER_MAX_OVERHEAD": "off"}),
           "enough": (check_full, enough_of_reads), "budget": (check_budget, budget_of_reads),
+          "polls": (check_polls, budget_of_reads),
           "stripped": (check_stripped, {}), "stacks": (check_stacks, {"LATECOMER_CHECK_PATHS": "1"}), "threads": (check_counts, {}), "code": (check_code, virtual_time)}
 
 
