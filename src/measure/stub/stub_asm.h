@@ -8,47 +8,26 @@
 #define LC_COLD_NAME(n) .Lcold_##n
 #define LC_COLD_FRONT_NAME(n) .Lcold_front_##n
 #define LC_ENTRY_NAME(n) .Lentry_##n
-#define LC_FRONT_BIT 0x8000 /* of the number that lc_stub_resolve gets (chain.h) */
+#define LC_FRONT_NUMBER(n) (0x8000 + n) /* as lc_stub_resolve gets it (chain.h) */
 
 #if defined(__x86_64__)
 
     .section .note.GNU-stack,"",@progbits
     .text
 
-/* MPI_Send and PMPI_Send; names come as MPI_Send. */
-#define LC_TRAMPOLINE(n, name)                                                                     \
+#define LC_JUMP(n, name, entry, table)                                                             \
     .globl name;                                                                                   \
     .type name, @function;                                                                         \
     .p2align 4;                                                                                    \
     name:                                                                                          \
+    entry:                                                                                         \
     endbr64;                                                                                       \
-    jmp *(lc_fronts + 8 * n)(%rip);                                                                \
-    .size name, . - name;                                                                          \
-    LC_COLD_FRONT_NAME(n):                                                                         \
-    movl $(LC_FRONT_BIT + n), %r11d;                                                               \
-    jmp lc_resolve;                                                                                \
-    .globl P##name;                                                                                \
-    .type P##name, @function;                                                                      \
-    .p2align 4;                                                                                    \
-    P##name:                                                                                       \
-    LC_ENTRY_NAME(n):                                                                              \
-    endbr64;                                                                                       \
-    jmp *(lc_slots + 8 * n)(%rip);                                                                 \
-    .size P##name, . - P##name;                                                                    \
-    LC_COLD_NAME(n):                                                                               \
-    movl $n, %r11d;                                                                                \
-    jmp lc_resolve;
+    jmp *(table + 8 * n)(%rip);                                                                    \
+    .size name, . - name;
 
-#define LC_TRAMPOLINE_ONE(n, name)                                                                 \
-    .globl name;                                                                                   \
-    .type name, @function;                                                                         \
-    .p2align 4;                                                                                    \
-    name:                                                                                          \
-    endbr64;                                                                                       \
-    jmp *(lc_slots + 8 * n)(%rip);                                                                 \
-    .size name, . - name;                                                                          \
-    LC_COLD_NAME(n):                                                                               \
-    movl $n, %r11d;                                                                                \
+#define LC_RESOLVE(cold, number)                                                                   \
+    cold:                                                                                          \
+    movl $number, %r11d;                                                                           \
     jmp lc_resolve;
 
 /* In: r11 = slot; the return address is on the stack. All registers that can hold arguments are
@@ -137,45 +116,21 @@ dlsym:
     .section .note.GNU-stack,"",%progbits
     .text
 
-#define LC_TRAMPOLINE(n, name)                                                                     \
+#define LC_JUMP(n, name, entry, table)                                                             \
     .globl name;                                                                                   \
     .type name, %function;                                                                         \
     .p2align 4;                                                                                    \
     name:                                                                                          \
+    entry:                                                                                         \
     bti c;                                                                                         \
-    adrp x16, lc_fronts + 8 * n;                                                                   \
-    ldr x16, [x16, :lo12:lc_fronts + 8 * n];                                                       \
+    adrp x16, table + 8 * n;                                                                       \
+    ldr x16, [x16, :lo12:table + 8 * n];                                                           \
     br x16;                                                                                        \
-    .size name, . - name;                                                                          \
-    LC_COLD_FRONT_NAME(n):                                                                         \
-    mov w17, LC_FRONT_BIT + n;                                                                     \
-    b lc_resolve;                                                                                  \
-    .globl P##name;                                                                                \
-    .type P##name, %function;                                                                      \
-    .p2align 4;                                                                                    \
-    P##name:                                                                                       \
-    LC_ENTRY_NAME(n):                                                                              \
-    bti c;                                                                                         \
-    adrp x16, lc_slots + 8 * n;                                                                    \
-    ldr x16, [x16, :lo12:lc_slots + 8 * n];                                                        \
-    br x16;                                                                                        \
-    .size P##name, . - P##name;                                                                    \
-    LC_COLD_NAME(n):                                                                               \
-    mov w17, n;                                                                                    \
-    b lc_resolve;
+    .size name, . - name;
 
-#define LC_TRAMPOLINE_ONE(n, name)                                                                 \
-    .globl name;                                                                                   \
-    .type name, %function;                                                                         \
-    .p2align 4;                                                                                    \
-    name:                                                                                          \
-    bti c;                                                                                         \
-    adrp x16, lc_slots + 8 * n;                                                                    \
-    ldr x16, [x16, :lo12:lc_slots + 8 * n];                                                        \
-    br x16;                                                                                        \
-    .size name, . - name;                                                                          \
-    LC_COLD_NAME(n):                                                                               \
-    mov w17, n;                                                                                    \
+#define LC_RESOLVE(cold, number)                                                                   \
+    cold:                                                                                          \
+    mov w17, number;                                                                               \
     b lc_resolve;
 
 lc_resolve:
@@ -244,6 +199,17 @@ dlsym:
 #else
 #error "no trampolines for this processor"
 #endif
+
+/* MPI_Send and PMPI_Send; names come as MPI_Send. */
+#define LC_TRAMPOLINE(n, name)                                                                     \
+    LC_JUMP(n, name, .Lfront_##n, lc_fronts)                                                       \
+    LC_RESOLVE(LC_COLD_FRONT_NAME(n), LC_FRONT_NUMBER(n))                                          \
+    LC_JUMP(n, P##name, LC_ENTRY_NAME(n), lc_slots)                                                \
+    LC_RESOLVE(LC_COLD_NAME(n), n)
+
+#define LC_TRAMPOLINE_ONE(n, name)                                                                 \
+    LC_JUMP(n, name, LC_ENTRY_NAME(n), lc_slots)                                                   \
+    LC_RESOLVE(LC_COLD_NAME(n), n)
 
 /* One word for each number; entries: the addresses of PMPI_ functions. */
 #define LC_TABLE_BEGIN(table)                                                                      \
