@@ -19,4 +19,7 @@ enum lc_err lc_clocked_gains_read(const struct lc_view *view, struct lc_tsv *gai
 bool lc_clocked_gain(const struct lc_search *search, const struct lc_tsv *gains, const char *kind,
                      double excess_s, struct lc_finding *finding);
 
+/* Why no clock told the gain of such a finding of a profile; NULL: the result does not say. */
+const char *lc_clocked_why_not(const struct lc_search *search);
+
 #endif

@@ -33,16 +33,18 @@ struct lc_finding {
     double indirect_s; /* of it, waiting for others that were late because of this; NAN */
     double gain_s, gain_low_s, gain_high_s; /* NAN: not predicted */
     const char *gain_by;                    /* how it was computed; NULL: not predicted */
-    enum lc_certainty certainty;            /* of the severity */
-    uint32_t path;                          /* of the view; LC_NONE: the whole run */
-    int32_t ranks[LC_FINDING_RANKS];        /* those that stand out, the first ones */
-    size_t n_ranks;                         /* all of them; 0: no rank stands out */
-    bool one_process;                       /* there is no other rank: it is about threads */
-    uint32_t replayed_path; /* without which a replay tells the gain; LC_NONE: none */
-    char from[64], to[64];  /* call sites between which it is; "" if unknown */
-    uint32_t because_path;  /* LC_NONE: the place itself, or unknown */
-    int32_t because_rank;   /* -1: no single one */
-    const char *metric;     /* evidence; NULL: none */
+    /* it is an estimate, since no what-if clock or replay told it: why none did; NULL: else */
+    const char *gain_estimated;
+    enum lc_certainty certainty;     /* of the severity */
+    uint32_t path;                   /* of the view; LC_NONE: the whole run */
+    int32_t ranks[LC_FINDING_RANKS]; /* those that stand out, the first ones */
+    size_t n_ranks;                  /* all of them; 0: no rank stands out */
+    bool one_process;                /* there is no other rank: it is about threads */
+    uint32_t replayed_path;          /* without which a replay tells the gain; LC_NONE: none */
+    char from[64], to[64];           /* call sites between which it is; "" if unknown */
+    uint32_t because_path;           /* LC_NONE: the place itself, or unknown */
+    int32_t because_rank;            /* -1: no single one */
+    const char *metric;              /* evidence; NULL: none */
     uint32_t evidence_path;
     char detail[160];
     char *text; /* the sentence: printable */

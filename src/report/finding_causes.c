@@ -484,6 +484,10 @@ static bool predict(const struct lc_search *search, const struct causes *causes,
     if (whole && lc_exact_gain(search, kind, finding))
         return true;
     bool clocked = whole && lc_clocked_gain(search, &causes->gains, kind, excess, finding);
+    const char *why = clocked ? NULL : lc_clocked_why_not(search);
+    if (why != NULL && finding->certainty != LC_EXACT_FROM_TRACE)
+        finding->gain_estimated =
+            whole ? why : "what-if clocks are of all ranks, not of those of a partition";
     limit_gain(finding);
     return clocked;
 }

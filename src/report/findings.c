@@ -187,6 +187,8 @@ static json_t *finding_json(const struct lc_finding *finding, const struct lc_vi
     json_object_set_new(object, "gain_high_s", number_or_null(finding->gain_high_s));
     if (finding->gain_by != NULL)
         json_object_set_new(object, "gain_by", json_string(finding->gain_by));
+    if (finding->gain_estimated != NULL)
+        json_object_set_new(object, "gain_estimated", json_string(finding->gain_estimated));
     if (finding->metric != NULL && finding->evidence_path != LC_NONE) {
         evidence = json_object();
         json_object_set_new(evidence, "metric", json_string(finding->metric));

@@ -69,6 +69,7 @@ export interface Finding {
   gain_low_s: number | null;
   gain_high_s: number | null;
   gain_by?: string;
+  gain_estimated?: string;
   evidence: { metric: string; callpath: string | null } | null;
   text: string;
   advice: string;

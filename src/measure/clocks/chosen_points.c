@@ -19,7 +19,7 @@ struct point {
     uint32_t number;
     uint64_t ppm; /* what clocks cost until then */
 };
-bool lc_chosen_lost;
+_Atomic bool lc_chosen_lost;
 static _Atomic uint32_t under_way; /* points that the program has passed, and the clocks have not */
 static uint64_t skipped;           /* bits: points at which nothing can be chosen */
 
@@ -94,9 +94,10 @@ static void tell_work(struct lc_call *call, struct lc_clk_thread *k, void *data)
     lc_chosen_lost = !take(comparison(point.number, 0), &longest) || lc_chosen_lost;
     if (!lc_chosen_lost && longest.unable & (LC_UNABLE_THREADS | LC_UNABLE_LOST)) {
         lc_chosen_lock(k);
-        lc_chosen_no_more(k);
+        lc_chosen_no_more(k, &longest);
         lc_chosen_unlock(k);
     } else if (!lc_chosen_lost && is_in_vain(&longest)) {
+        lc_chosen_why(&longest);
         skipped |= (uint64_t)1 << point.number;
     } else {
         lc_chosen_lock(k);
@@ -124,18 +125,22 @@ static void decide_later(struct lc_call *call, struct lc_clk_thread *k, void *da
         if (!lc_chosen_lost && !(sums.unable & (LC_UNABLE_THREADS | LC_UNABLE_LOST)))
             lc_chosen_decide(k, &sums);
         else if (!lc_chosen_lost)
-            lc_chosen_no_more(k);
+            lc_chosen_no_more(k, &sums);
         lc_chosen_unlock(k);
     }
     atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
 }
 
-/* What the program knows already needs no event. */
-static bool tells_at_once(const struct point *point) {
+/* What the program knows already needs no event. Of several threads that must be told without:
+ * their calls have no order, so the clocks of this rank may wait for those of another one which
+ * waits here for this rank. */
+static bool tells_at_once(const struct point *point, uint32_t which) {
     struct lc_portion_sums head = {.unable = lc_chosen_threads(), .most_ppm = point->ppm};
-    if (lc_clk_point_is_under_way() || lc_chosen_lost || !is_in_vain(&head))
+    bool in_vain =
+        which == 0 && !lc_clk_point_is_under_way() && !lc_chosen_lost && is_in_vain(&head);
+    if (head.unable == 0 && !in_vain)
         return false;
-    give(comparison(point->number, 0), &head);
+    give(comparison(point->number, which), &head);
     return true;
 }
 
@@ -149,8 +154,8 @@ static bool is_known_in_vain(const struct point *point) {
     bool known =
         all != NULL && !(all->unable & (LC_UNABLE_THREADS | LC_UNABLE_LOST)) && is_in_vain(all);
     lc_clk_unlock();
-    if (known)
-        take(number, &longest);
+    if (known && take(number, &longest))
+        lc_chosen_why(&longest);
     return known;
 }
 
@@ -162,15 +167,18 @@ void lc_clk_choose_in_backlog(struct lc_clk_thread *k, const struct lc_call *cal
     bool before = number % 3 == 0 && lc_clk_is_point(number / 3 * 4);
     if (!before && !lc_clk_is_point(number))
         return;
-    struct point point = {(uint32_t)__builtin_ctzll(before ? number / 3 * 4 : number),
-                          lc_chosen_ppm(k)};
+    struct point point = {.number = (uint32_t)__builtin_ctzll(before ? number / 3 * 4 : number)};
+    lc_clk_lock();
+    point.ppm = lc_chosen_ppm(k);
+    lc_clk_unlock();
     if (before) {
-        if (!tells_at_once(&point))
+        if (!tells_at_once(&point, 0))
             lc_clk_backlog_submit(&tells, k, call, &point, sizeof point);
         return;
     }
     if (is_known_in_vain(&point))
         return;
+    tells_at_once(&point, 1);
     atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
     lc_clk_backlog_submit(&works, k, call, &point, sizeof point);
     lc_clk_backlog_submit(&decides, k, call, &point, sizeof point);

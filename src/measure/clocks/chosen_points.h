@@ -22,7 +22,7 @@ enum { /* bits of lc_portion_sums.unable */
        LC_UNABLE_LOST = 16
 };
 
-extern bool lc_chosen_lost; /* with the lock of the queue */
+extern _Atomic bool lc_chosen_lost; /* changed with the lock of the queue, any thread asks */
 
 /* Takes lc_clk.lock and the thread's own: others may read its clocks, and count. */
 void lc_chosen_lock(struct lc_clk_thread *k);
@@ -31,7 +31,8 @@ void lc_chosen_unlock(struct lc_clk_thread *k);
 
 /* Bits of what this rank cannot do because it has several threads. */
 uint32_t lc_chosen_threads(void);
-/* Which part of the time clocks would take if they were carried all the time, until now. */
+/* Which part of the time clocks would take if they were carried all the time, until now. With
+ * lc_clk.lock. */
 uint64_t lc_chosen_ppm(const struct lc_clk_thread *k);
 /* This rank's head; ppm: as lc_chosen_ppm; room: for clocks is made. With lc_chosen_lock, as what
  * follows. */
@@ -40,7 +41,9 @@ struct lc_portion_sums lc_chosen_head(struct lc_clk_thread *k, uint64_t ppm, boo
 void lc_chosen_decide(struct lc_clk_thread *k, const struct lc_portion_sums *sums);
 /* No clocks are carried from now on, and no gain is told: a rank did not come to the point (it was
  * refused memory, say, or is gone; the others give up when they hear nothing of this one), has
- * several threads, or is lost. */
-void lc_chosen_no_more(struct lc_clk_thread *k);
+ * several threads, or is lost, as the sums say. */
+void lc_chosen_no_more(struct lc_clk_thread *k, const struct lc_portion_sums *sums);
+/* If no clocks are carried, then because of what these say. */
+void lc_chosen_why(const struct lc_portion_sums *sums);
 
 #endif

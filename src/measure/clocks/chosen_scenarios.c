@@ -48,8 +48,16 @@ static uint32_t interval;  /* in which scenarios were chosen */
 static uint64_t cost_then; /* when the clocks that are carried began */
 static bool gave_up;       /* since then */
 
-void lc_clk_choose_init(bool able) {
-    able = able && lc_clk.size > 1 && lc_clk.n_whatif == 0;
+static _Atomic uint32_t why = LC_CHOSEN_FEW_POINTS; /* no clocks are carried */
+
+void lc_clk_choose_init(bool apart) {
+    bool able = !apart && lc_clk.size > 1 && lc_clk.n_whatif == 0;
+    if (lc_clk_whatif_given() > 0)
+        why = LC_CHOSEN_NAMED;
+    else if (lc_clk.n_whatif > 0) /* a clock per task of OpenMP */
+        why = LC_CHOSEN_THREADS;
+    else if (apart)
+        why = LC_CHOSEN_APART;
     if (able)
         lc_clk_compared_init();
     atomic_store_explicit(&lc_clk.choosing, able, memory_order_relaxed);
@@ -62,6 +70,22 @@ static enum lc_scenario scenario_of(const struct chosen *path, uint32_t which) {
 
 bool lc_clk_has_chosen(void) {
     return n_paths > 0;
+}
+
+enum lc_chosen_clocks lc_clk_why_chosen(void) {
+    return n_paths == 0 ? (enum lc_chosen_clocks)why
+           : gave_up    ? LC_CHOSEN_COSTLY
+                        : LC_CHOSEN_CARRIED;
+}
+
+void lc_chosen_why(const struct lc_portion_sums *sums) {
+    why = sums->unable & LC_UNABLE_THREADS                      ? LC_CHOSEN_THREADS
+          : sums->unable & LC_UNABLE_LOST                       ? LC_CHOSEN_LOST
+          : sums->unable & LC_UNABLE_GAVE_UP                    ? LC_CHOSEN_COSTLY
+          : sums->unable == 0 && sums->most_ppm > LC_CHOSEN_PPM ? LC_CHOSEN_COSTLY
+          : sums->unable & LC_UNABLE_FIXED                      ? LC_CHOSEN_SWITCHED
+          : sums->unable & LC_UNABLE                            ? LC_CHOSEN_NO_ROOM
+                                                                : LC_CHOSEN_NONE_WANTED;
 }
 
 void lc_clk_portion(struct lc_clk_thread *k, const struct lc_portion_done *done) {
@@ -122,7 +146,9 @@ static uint64_t cost_ns(void) {
 
 /* In which time: where clocks lag, the program's. */
 static uint64_t seen_ns(const struct lc_clk_thread *k) {
-    return lc_clk.backlog ? lc_clk_ns_of(lc_above(k->seen, k->l.begin)) : elapsed_ns(k);
+    uint64_t begin;
+    lc_clk_interval_of(k, &begin);
+    return lc_clk.backlog ? lc_clk_ns_of(lc_above(k->seen, begin)) : elapsed_ns(k);
 }
 
 static uint64_t ppm_of(uint64_t cost, uint64_t elapsed) {
@@ -154,12 +180,10 @@ uint32_t lc_chosen_threads(void) {
 }
 
 void lc_clk_look_at_cost(struct lc_clk_thread *k) {
-    if (lc_clk.backlog && lc_chosen_threads() != 0) /* all give up at the next point */
-        return;
     lc_chosen_lock(k);
     if (lc_clk.n_whatif == 0) { /* another thread has seen that it is over */
         carry_no_more(k);
-    } else if (n_paths > 0 && k == lc_clk.threads &&
+    } else if (n_paths > 0 && k == lc_clk.threads && lc_chosen_threads() == 0 &&
                ppm_of(lc_above(cost_ns(), cost_then), seen_ns(k)) > LC_CHOSEN_PPM) {
         gave_up = true;
         carry_no_more(k);
@@ -368,6 +392,7 @@ static void renew_all(const struct lc_portion_sums *sums) {
 
 void lc_chosen_decide(struct lc_clk_thread *k, const struct lc_portion_sums *sums) {
     bool lost = (sums->unable & LC_UNABLE_GAVE_UP) != 0;
+    lc_chosen_why(sums);
     if (lc_clk.n_whatif > 0 &&
         (lost || (sums->most_ppm > LC_CHOSEN_PPM && !(sums->unable & LC_UNABLE_FIXED)))) {
         for (uint32_t i = 0; i < n_paths; i++)
@@ -381,7 +406,8 @@ void lc_chosen_decide(struct lc_clk_thread *k, const struct lc_portion_sums *sum
         renew_all(sums);
 }
 
-void lc_chosen_no_more(struct lc_clk_thread *k) {
+void lc_chosen_no_more(struct lc_clk_thread *k, const struct lc_portion_sums *sums) {
+    lc_chosen_why(sums);
     atomic_store_explicit(&lc_clk.choosing, false, memory_order_relaxed);
     n_paths = 0;
     lc_chosen_lost = false;
@@ -406,10 +432,12 @@ static void compare_and_decide(struct lc_clk_thread *k) {
     lc_chosen_unlock(k);
     bool all = lc_clk_compare_work(k, &sums);
     lc_chosen_lock(k);
-    if (all && !(sums.unable & LC_UNABLE_THREADS))
+    if (!all)
+        sums.unable = LC_UNABLE_LOST;
+    if (!(sums.unable & (LC_UNABLE_THREADS | LC_UNABLE_LOST)))
         lc_chosen_decide(k, &sums);
     else
-        lc_chosen_no_more(k);
+        lc_chosen_no_more(k, &sums);
     lc_chosen_unlock(k);
 }
 
@@ -568,6 +596,12 @@ static void book_scenario(const struct chosen *path, uint32_t which, double save
         book(path, LC_SCENARIOS * i + scenario, &gain, excess_ns(work, path->key, scenario));
 }
 
+static void tell_nothing(uint32_t unable) {
+    lc_chosen_why(&(struct lc_portion_sums){.unable = unable});
+    n_paths = 0;
+    lc_clk.n_whatif = 0;
+}
+
 /* Collective: at the end the chains of ranks may differ, as nobody waited for what they did last;
  * the critical path is the longest one. Where a rank is lost, nothing is known. */
 static void take_longest_chain(struct lc_clk_thread *k) {
@@ -586,10 +620,10 @@ static void take_longest_chain(struct lc_clk_thread *k) {
     if (lc_chosen_lost || lc_clk_point_is_under_way())
         mine.chain_ns = INFINITY;
     lc_real.Allreduce(&mine, &longest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
-    if (longest.chain_ns < 0 || isinf(longest.chain_ns)) { /* no rank has chosen; one is lost */
-        n_paths = 0;
+    if (isinf(longest.chain_ns)) /* a rank is lost */
+        tell_nothing(LC_UNABLE_LOST);
+    if (longest.chain_ns < 0 || isinf(longest.chain_ns)) /* no rank has chosen */
         return;
-    }
     if (longest.rank == lc_core.rank)
         its.n = lc_cpvec_pack(&k->l.vec, its.items, LC_CP_ITEMS);
     lc_real.Bcast(&its, (int)sizeof its, MPI_BYTE, longest.rank, lc_core.comm);
@@ -601,16 +635,22 @@ static void take_longest_chain(struct lc_clk_thread *k) {
 
 void lc_clk_chosen_finish(double saved_s[]) {
     struct lc_clk_thread *k = lc_clk.threads;
-    struct lc_portion_sums work = {.clock_ns = lc_clk_ns_of(k->l.useful)}, seen;
+    struct lc_portion_sums work = {.clock_ns = lc_clk_ns_of(k->l.useful)}, seen = {0};
     take_longest_chain(k);
     if (n_paths == 0)
         return;
     if (!lc_clk_tell_all(saved_s, LC_WHATIF_MAX * (int)sizeof *saved_s) ||
         !lc_clk_compare_work(k, &work))
+        seen.unable = LC_UNABLE_LOST;
+    else
+        renew_all(&work);
+    if (seen.unable == 0 && !merge_seen(k, &seen))
+        seen.unable = LC_UNABLE_LOST;
+    if (seen.unable & (LC_UNABLE_LOST | LC_UNABLE_THREADS)) {
+        tell_nothing(seen.unable);
         return;
-    renew_all(&work);
-    if (!merge_seen(k, &seen) || seen.unable & LC_UNABLE_THREADS)
-        return;
+    }
+    gave_up = (seen.unable & LC_UNABLE_GAVE_UP) != 0;
     for (uint32_t i = 0; i < n_paths; i++)
         for (uint32_t s = 0; paths[i].rank == lc_clk.rank && s < LC_SCENARIOS_CARRIED; s++)
             book_scenario(&paths[i], s, saved_s[2 * paths[i].slot + s], &work, &seen);

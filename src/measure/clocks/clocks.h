@@ -149,7 +149,6 @@ struct lc_clk {
     _Atomic uint32_t n_whatif; /* threads ask while another one chooses scenarios */
     _Atomic uint64_t n_points; /* operations in which all ranks waited for each other */
     _Atomic bool choosing;     /* scenarios: in some of them (lc_clk_is_point) */
-    bool one_caller;           /* MPI_THREAD_MULTIPLE on no rank: operations have one order */
     uint32_t whatif_tasks; /* bits: scenarios in which each task of OpenMP has a clock of its own */
     struct lc_fact_counts counts; /* of this rank; lengths of time in ticks until the end */
     uint64_t largest_violation;   /* ticks */

@@ -295,6 +295,7 @@ static void put_intervals(uint32_t n, const double *max, const double *sum, doub
                                            .n_whatif = lc_clk.n_whatif,
                                            .given = lc_clk_has_chosen() ? 0 : lc_clk_whatif_given(),
                                            .tasks_at = lc_clk_whatif_tasks_at(),
+                                           .chosen = lc_clk_why_chosen(),
                                            .attributed_s = attributed,
                                            .outer_s = outer};
     size_t begin = lc_facts_begin(&facts, LC_FACT_INTERVALS, &fact, sizeof fact);

@@ -87,12 +87,10 @@ static void classify(void) {
 }
 
 static bool make_tables(void) {
-    int ok[3] = {lc_match_init(&lc_clk.match, lc_clk.size, &match_calls, NULL) == LC_OK,
-                 lc_option("LATECOMER_OPENMP_TASKS") == NULL, !lc_core.multiple};
-    /* are the same of all ranks: there are tables; no explicit tasks; one thread calls MPI */
-    int all[3] = {0, 0, 0};
-    lc_real.Allreduce(ok, all, 3, MPI_INT, MPI_MIN, lc_core.comm);
-    lc_clk.one_caller = all[2];
+    int ok[2] = {lc_match_init(&lc_clk.match, lc_clk.size, &match_calls, NULL) == LC_OK,
+                 lc_option("LATECOMER_OPENMP_TASKS") == NULL};
+    int all[2] = {0, 0}; /* is the same of all ranks: there are tables; no explicit tasks */
+    lc_real.Allreduce(ok, all, 2, MPI_INT, MPI_MIN, lc_core.comm);
     if (!all[0])
         return false;
     if (!all[1] && lc_clk.size > 1)
@@ -147,7 +145,7 @@ static void init(struct lc_call *call) {
     adopt_threads(call);
     lc_clk.finish_may_wait = lc_core.multiple;
     lc_clk.may_defer = !lc_core.multiple && lc_clk.n_threads == 1 && !(away && lc_clk.records);
-    lc_clk_choose_init(!away || (lc_clk.records && lc_clk.one_caller));
+    lc_clk_choose_init(away && !lc_clk.records);
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_WORLD));
     lc_clk_comm_make(lc_comm_get(call->thread, MPI_COMM_SELF));
     lc_real.Barrier(lc_core.comm);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/facts.h"
 #include "measure/clocks/clocks.h"
 
 struct lc_portion_done;
@@ -58,8 +59,8 @@ static inline bool lc_clk_is_point(uint64_t n) {
            atomic_load_explicit(&lc_clk.choosing, memory_order_relaxed);
 }
 
-/* able: every rank knows the clocks of every other one, and they all can tell points apart. */
-void lc_clk_choose_init(bool able);
+/* apart: not all ranks know each other's clocks. */
+void lc_clk_choose_init(bool apart);
 /* What the thread worked until it called MPI, or did something else: a portion, or several. */
 void lc_clk_portion(struct lc_clk_thread *k, const struct lc_portion_done *done);
 /* Where clocks lag behind the program: the portion in progress ends. Returns its length, ticks, and
@@ -82,6 +83,8 @@ void lc_clk_choose_in_backlog(struct lc_clk_thread *k, const struct lc_call *cal
 bool lc_clk_point_is_under_way(void);
 /* Have scenarios been chosen? The same on all ranks. */
 bool lc_clk_has_chosen(void);
+/* At the end: were clocks of some carried, or why not? As this rank knows it. */
+enum lc_chosen_clocks lc_clk_why_chosen(void);
 /* Gains of the whole run go to the state of the ranks they name; saved_s: by scenario, what its
  * clock was behind that of useful time at the end (rank 0's counts). Collective. */
 void lc_clk_chosen_finish(double saved_s[]);

@@ -38,6 +38,7 @@ MODES = {
     "what-if": {"LATECOMER_WHAT_IF": ";".join(["mpi=0"] * 6)},
     "sampled": {"LATECOMER_SAMPLE": "500"},
     "clocks-mpi": {"LATECOMER_TRANSPORT": "mpi"},
+    "what-if-mpi": {"LATECOMER_TRANSPORT": "mpi", "LATECOMER_WHAT_IF": ";".join(["mpi=0"] * 6)},
     "clocks-mpi-apart": {"LATECOMER_TRANSPORT": "mpi", "LATECOMER_TEST_COMPOSED": "off"},
     "trace": {"LATECOMER_TRACE": "1"},
 }

@@ -106,6 +106,14 @@ is_close(clocked("most_excess", LATE, [(3, 3.0)], ("late_rank", 3, "main", 1.05,
 is_close(clocked("half_excess", LATE, [(3, 3.0)], ("late_rank", 3, "main", 1.4, 1.2, 1.9, 2.0)), gain_s=0.7, gain_low_s=0.6, gain_high_s=1.0)
 is_close(clocked("other_excess", LATE, [(3, 3.0)], ("late_rank", 3, "main", 0.7, 0.6, 0.9, 5.0)), gain_s=1.0, gain_low_s=0.0)
 is_close(clocked("other_rank", LATE, [(3, 3.0)], ("late_rank", 2, "main/work", 0.7, 0.6, 0.9, 1.0)), gain_s=1.0, gain_low_s=0.0)
+# Where none did, the finding says that the gain is an estimate, and why.
+for why, told in ("threads", "a rank has several threads"), ("costly", "more than 0.5 % of the run"), ("carried", "no what-if clock was carried for most of it"):
+    content = {**LATE, "pop": {**LATE["pop"], "chosen_clocks": why}}
+    estimated = clocked(f"why_{why}", content, [(3, 3.0)], ("late_rank", 2, "main/work", 0.7, 0.6, 0.9, 1.0))
+    check(told in estimated["gain_estimated"] and estimated["gain_by"].startswith("excess over"), f"why {why}: {estimated}")
+    check("an estimate: " + estimated["gain_estimated"] in " ".join(run("show", "--only", "findings", f"why_{why}/profile.cubex").split()), f"why {why} in words")
+    exact = clocked(f"not_{why}", content, [(3, 3.0)], ("late_rank", 3, "main/work", 0.7, 0.6, 0.9, 1.0))
+    check("gain_estimated" not in exact, f"not {why}: {exact}")
 # Nothing is said to gain more than the waiting that it cures; the upper bound may be more, as a rank may be late for several causes.
 is_close(clocked("cured", result([1.0, 2.0], [1.0, 0.0], [0.0, 2.0]), [(1, 0.249)], ("late_rank", 1, "main/work", 0.437, 0.4, 0.9, 1.0)),
          severity_s=0.249, gain_s=0.249, gain_low_s=0.249, gain_high_s=0.9)

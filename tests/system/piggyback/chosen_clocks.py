@@ -23,11 +23,12 @@ EXPECTED = {"slow_rank": ("late_rank", [3], 1), "serial": ("late_rank", [0], 1),
             "turns": ("imbalance", None, 1.5)}
 
 
-def measure(name, kind, *options):
+def measure(name, kind, *options, **environment):
     """The result as JSON, and the rows of its gains.tsv."""
     directory = f"{SCRATCH}/{name}"
     launcher = mpirun(FLAVOUR, 4, "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1")
-    subprocess.run([*launcher, LATECOMER, "-q", "run", *options, "-o", directory, PROGRAM, kind, "1", str(ROUNDS)], check=True, timeout=patience(60))
+    subprocess.run([*launcher, LATECOMER, "-q", "run", *options, "-o", directory, PROGRAM, kind, "1", str(ROUNDS)], check=True, timeout=patience(60),
+                   env={**os.environ, **environment})
     result = json.loads(subprocess.run([LATECOMER, "show", "--json", directory], check=True, capture_output=True, text=True).stdout)
     with tarfile.open(f"{directory}/profile.cubex") as tar:
         text = tar.extractfile("gains.tsv").read().decode() if "gains.tsv" in tar.getnames() else ""
@@ -55,6 +56,13 @@ def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
     bad = [kind for kind in EXPECTED if not judge(kind)]
+    # Between nodes, and where clocks travel by messages, they are carried as well.
+    for name, environment in {"nodes": {"LATECOMER_TEST_NODES": "2"}, "messages": {"LATECOMER_TRANSPORT": "mpi"}}.items():
+        result, rows = measure(name, "slow_rank", **environment)
+        told = [f for f in result["findings"] if f["kind"] == "late_rank" and f["ranks"] == [3]]
+        if not any(row["without"] == "late_rank" and row["late_rank"] == "3" for row in rows) or "clock" not in told[0]["gain_by"]:
+            bad.append(name)
+            print(f"{name}: {rows}, {told}  WRONG")
     # Who names scenarios gets these, and the clocks of the library are not carried.
     result, rows = measure("named", "slow_rank", "--what-if", "main=0.5")
     if rows or len(result["pop"]["what_if"]) != 1:
