@@ -102,7 +102,8 @@ uint64_t lc_budget_counted(const struct lc_thread *t);
 double lc_budget_counted_ticks(void);
 /* What a stamp takes. */
 uint64_t lc_budget_stamp_ticks(void);
-/* A library went away: return addresses may come to mean something else. */
+/* A library went away: return addresses may come to mean something else. Polls that are skipped
+ * have been booked (hot/polls.h). */
 void lc_budget_forget(struct lc_thread *t);
 /* Frees what the thread keeps of its call sites. */
 void lc_budget_free(struct lc_thread *t);

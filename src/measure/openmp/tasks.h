@@ -138,10 +138,10 @@ static inline void lc_omp_spans_raise(uint64_t *to, uint32_t *have, const uint64
 
 /* The task that the thread runs begins to wait; now: ticks. */
 void lc_omp_wait_begin(struct lc_omp_thread *o, bool in_barrier, uint64_t now);
-/* Books how long `task` waited since it came for the last one, less what its thread did meanwhile;
- * kind: enum lc_measured_wait. */
-void lc_omp_wait_book(struct lc_omp_thread *o, const struct lc_omp_task *task, uint32_t kind,
-                      const struct lc_omp_late *last);
+/* Books how long `task` waited for the last one since it came (task->came, ticks), less what its
+ * thread did meanwhile; kind: enum lc_measured_wait. */
+void lc_omp_wait_book(struct lc_omp_thread *o, const struct lc_omp_task *task, uint64_t came,
+                      uint32_t kind, const struct lc_omp_late *last);
 /* The thread's task has waited for other tasks, the last of which ended at `last` (when 0: none):
  * what the thread did after that was no waiting for it. Books it as taskwait. */
 void lc_omp_wait_end_tasks(struct lc_omp_thread *o, const struct lc_omp_late *last);

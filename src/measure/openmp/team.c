@@ -252,15 +252,17 @@ static void initial_task(struct lc_omp_thread *o, union ompt_data *data) {
  * go on meanwhile (`exit` in a region): what is read once stays there. */
 static bool book_join(struct lc_omp_thread *o, struct lc_omp_task *task, bool all_over) {
     struct lc_omp_region *region = task != NULL ? task->region : NULL;
-    if (region == NULL || task->number == 0 || task->came == 0 || !task->in_barrier ||
-        o->at == NULL)
+    if (region == NULL || task->number == 0 || !task->in_barrier || o->at == NULL)
+        return false;
+    /* both may be here at once: one of them books */
+    uint64_t came = __atomic_exchange_n(&task->came, 0, __ATOMIC_RELAXED);
+    if (came == 0)
         return false;
     struct lc_omp_come come = lc_omp_barrier_look(region, task->barrier - 1, all_over);
     uint64_t over = come.over; /* also the tasks */
-    lc_omp_wait_book(o, task, LC_MEASURED_OMP_IBARRIER, &come.last);
+    lc_omp_wait_book(o, task, came, LC_MEASURED_OMP_IBARRIER, &come.last);
     lc_omp_book(o, over > o->t->last_ticks ? over : o->t->last_ticks);
-    o->idle = over > task->came ? over : task->came;
-    task->came = 0;
+    o->idle = over > came ? over : came;
     lc_omp_trace_team_end(o, task, o->idle);
     o->at = lc_omp_node_idle(o);
     o->n_outer = 0;
@@ -452,7 +454,7 @@ static void barrier_end(struct lc_omp_thread *o, int kind) {
     if (task != NULL && task->region != NULL && task->came != 0) {
         struct lc_omp_late last =
             lc_omp_barrier_leave(o, task->region, task->barrier - 1, task->number, now);
-        lc_omp_wait_book(o, task,
+        lc_omp_wait_book(o, task, task->came,
                          kind == OMPT_SYNC_EXPLICIT ? LC_MEASURED_OMP_EBARRIER
                                                     : LC_MEASURED_OMP_IBARRIER,
                          &last);
