@@ -1,5 +1,5 @@
-/* Programs with one fault each that a knob takes away: knobs KIND ON ROUNDS. Work is sleeping, so
- * it needs no cores. With ON 1 (U = 60 ms):
+/* Programs with one fault each that a knob takes away: knobs KIND ON ROUNDS [U]. Work is sleeping,
+ * so it needs no cores. With ON 1 (U in ms, 60 if not given):
  *   turns       each rank in turn works 3 U, the others U; OFF: all 1.5 U (with 4 ranks)
  *   half        the upper half of the ranks works 3 U, the lower U; OFF: all 2 U
  *   slow_rank   the last rank works 2 U, the others U; OFF: all U
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 static int rank, ranks, on;
+static double unit_s = 0.06;
 
 #ifdef OPEN_MPI
 /* It calls this where it waits; in place of the C library's it leaves the core to those whose sleep
@@ -29,7 +30,7 @@ __attribute__((visibility("default"))) int sched_yield(void) {
 /* Up to 3 us more, in turn: of ranks that work alike another one is the last each time. */
 __attribute__((noinline)) static void work(double units) {
     static int calls;
-    double seconds = units * 0.06 + (calls++ * 7 + rank * 5) % 4 * 1e-6;
+    double seconds = units * unit_s + (calls++ * 7 + rank * 5) % 4 * 1e-6;
     struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&time, NULL);
 }
@@ -115,6 +116,8 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     on = argc > 2 && atoi(argv[2]);
+    if (argc > 4)
+        unit_s = atof(argv[4]) / 1e3;
     for (int i = 0; i < 30; i++)
         set_up();
     for (size_t k = 0; argc > 3 && k < sizeof kinds / sizeof kinds[0]; k++)
