@@ -138,6 +138,22 @@ static void independent(void) {
         sim_work(10 * MS);
 }
 
+/* A worker has come to the barrier that ends the region, and executes a task there whose own tasks
+ * may run at once. */
+static void in_last_barrier(void) {
+    int x = 0;
+    (void)x;
+#pragma omp parallel num_threads(2)
+#pragma omp masked
+    {
+#pragma omp task depend(out : x)
+#pragma omp taskloop num_tasks(4)
+        for (int i = 0; i < 4; i++)
+            sim_work(10 * MS);
+        sim_work(5 * MS);
+    }
+}
+
 /* Two iterations of a phase, and tasks outside of it. */
 static void phases(void) {
     independent();
@@ -238,6 +254,8 @@ int main(int argc, char **argv) {
         stopped();
     else if (strcmp(name, "independent") == 0)
         independent();
+    else if (strcmp(name, "in_last_barrier") == 0)
+        in_last_barrier();
     else if (strcmp(name, "phases") == 0)
         phases();
 #ifndef WITH_MPI

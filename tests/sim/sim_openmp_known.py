@@ -148,6 +148,13 @@ def independent(runs):
     check("independent: curve", [0.040, 0.020, 0.010, 0.010], [round(at["at_least_s"], 9) for at in result["pop"]["task_curve"][:4]])
 
 
+def in_last_barrier(runs):
+    """Four tasks of 10 ms, two on a worker and two on the thread that came 5 ms later."""
+    result, _ = runs.run(["./alone", "in_last_barrier"])
+    check("in the last barrier: path of tasks", 0.010, result["pop"]["task_critical_path_s"])
+    check("in the last barrier: critical path", 0.025, result["pop"]["critical_path_s"])
+
+
 def phases(runs):
     """In each of two iterations 3 ms before four tasks of 10 ms: the path of tasks, the curve, the factors of the phase alone."""
     result, _ = runs.run(["./alone", "phases"])
@@ -230,7 +237,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, serial_parts, scenarios, function, sampled, constructs, independent, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
+        for case in (imbalance, serial_parts, scenarios, function, sampled, constructs, independent, in_last_barrier, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0

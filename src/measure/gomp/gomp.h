@@ -33,11 +33,17 @@ struct lc_gomp_share {
     struct lc_gomp_share *outer;  /* of the same thread, around it */
     union ompt_data *interrupted; /* what the thread ran before; was it final? */
     bool was_final;
-    int work; /* enum ompt_work that it is in; 0: none */
-    unsigned team;
+    int work;        /* enum ompt_work that it is in; 0: none */
+    unsigned team;   /* threads; 0: it is in none, or nothing is told of that */
     unsigned counts; /* dimensions of the ordered loop with dependences */
     bool turn;       /* it has been let into the ordered part of its iterations */
 };
+
+/* Is its thread in a team? Also in the barrier that ends the region, where it may execute tasks: a
+ * worker does not know the region any more then. */
+static inline bool lc_gomp_in_team(const struct lc_gomp_share *share) {
+    return share->team != 0;
+}
 
 struct lc_gomp_fork;
 struct lc_gomp_taskloop;

@@ -357,7 +357,8 @@ static void taskloop(taskloop_fn *real, struct gomp_task *task, long align, unsi
     struct lc_gomp_taskloop *outer = self->loop, loop = {.code = task->code};
     task->loop = true;
     task->runtime = task->copy == NULL ? lc_gomp_runtime_of((void *)real) : NULL;
-    task->undeferred = (flags & MAY_BE_PUT_OFF) == 0 || region == NULL || self->final;
+    task->undeferred =
+        (flags & MAY_BE_PUT_OFF) == 0 || !lc_gomp_in_team(self->share) || self->final;
     task->final = (flags & FINAL) != 0 || self->final;
     task->waits_for_group = (flags & TASKLOOP_IN_GROUP_NOT) == 0;
     if ((flags & WITH_REDUCTION) != 0)

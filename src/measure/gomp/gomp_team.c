@@ -136,7 +136,7 @@ void lc_gomp_fork_begin(struct lc_gomp_fork *fork, const struct lc_gomp_construc
     }
     const struct ompt_frame frame = {.enter_frame = {.ptr = made->frame}};
     unsigned threads = made->threads != 0 ? made->threads : (unsigned)fork->runtime->max_threads();
-    fork->one = threads == 1 && self->share->region == NULL ? lc_self : NULL;
+    fork->one = threads == 1 && !lc_gomp_in_team(self->share) ? lc_self : NULL;
     struct lc_state_row *row = NULL;
     if (fork->one != NULL)
         fork->cost_ticks = fork->one->counts.openmp_ticks;
