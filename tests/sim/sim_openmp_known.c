@@ -154,6 +154,25 @@ static void in_last_barrier(void) {
     }
 }
 
+/* Two tasks that need the same lock, on the only thread, and one that does not. */
+static void locked_alone(void) {
+    int x = 0, y = 0, z = 0;
+    (void)x;
+    (void)y;
+    (void)z;
+#pragma omp parallel num_threads(1)
+    {
+#pragma omp task depend(out : x)
+#pragma omp critical
+        sim_work(30 * MS);
+#pragma omp task depend(out : y)
+#pragma omp critical
+        sim_work(50 * MS);
+#pragma omp task depend(out : z)
+        sim_work(60 * MS);
+    }
+}
+
 /* Two iterations of a phase, and tasks outside of it. */
 static void phases(void) {
     independent();
@@ -256,6 +275,8 @@ int main(int argc, char **argv) {
         independent();
     else if (strcmp(name, "in_last_barrier") == 0)
         in_last_barrier();
+    else if (strcmp(name, "locked_alone") == 0)
+        locked_alone();
     else if (strcmp(name, "phases") == 0)
         phases();
 #ifndef WITH_MPI

@@ -155,6 +155,12 @@ def in_last_barrier(runs):
     check("in the last barrier: critical path", 0.025, result["pop"]["critical_path_s"])
 
 
+def locked_alone(runs):
+    result, _ = runs.run(["./alone", "locked_alone"])
+    check("locked, on one thread: path of tasks", 0.080, result["pop"]["task_critical_path_s"])
+    check("locked, on one thread: critical path", 0.140, result["pop"]["critical_path_s"])
+
+
 def phases(runs):
     """In each of two iterations 3 ms before four tasks of 10 ms: the path of tasks, the curve, the factors of the phase alone."""
     result, _ = runs.run(["./alone", "phases"])
@@ -237,7 +243,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, serial_parts, scenarios, function, sampled, constructs, independent, in_last_barrier, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
+        for case in (imbalance, serial_parts, scenarios, function, sampled, constructs, independent, in_last_barrier, locked_alone, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0

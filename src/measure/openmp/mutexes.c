@@ -94,9 +94,10 @@ static struct lock *find(uint64_t wait) {
     return found;
 }
 
-/* It is the only thread that OpenMP has had: it waits for nobody, and nobody for it. */
+/* It is the only thread that OpenMP has had: it waits for nobody, and nobody for it. Until it has
+ * created a task there is but one chain of work, too: edges of locks say nothing new. */
 static bool is_alone(const struct lc_omp_thread *o) {
-    return lc_likely(o->t->trace == NULL) &&
+    return lc_likely(o->t->trace == NULL) && !o->has_tasks &&
            atomic_load_explicit(&lc_omp_n_threads, memory_order_relaxed) == 1;
 }
 

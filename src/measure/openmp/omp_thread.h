@@ -325,6 +325,7 @@ struct lc_omp_thread {
     uint32_t stands_for; /* events, the one that is measured next */
     uint32_t gaps;       /* state of the generator of such numbers */
     uint64_t own_ticks;  /* the thread's when an event was last to be measured */
+    bool has_tasks;      /* has created explicit ones */
     bool takes_lock;     /* has asked for one */
     bool at_sink;        /* waits for another iteration of an ordered loop */
     uint64_t edges_lost; /* releases of locks that came too late, iterations long ago */

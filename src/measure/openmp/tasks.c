@@ -185,6 +185,7 @@ void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame
         lc_omp_done(o, now);
         return;
     }
+    o->has_tasks = true;
     if (o->at != NULL) {
         struct lc_omp_node *node =
             lc_omp_node_get(o, task->region != NULL ? task->region->node : 0, LC_OMP_AT_TASK, code);
