@@ -7,6 +7,10 @@
  *   sim-budget start ROUNDS NS     64 such paths first, then rounds of work and one call
  *   sim-budget messages ROUNDS NS  a round works for NS and sends two messages to itself
  *   sim-budget polls ROUNDS NS     a round works for NS and looks 40 times for a message
+ *   sim-budget ranks ROUNDS NS     the same of all ranks, for a message of the next one; then comes
+ *                                  a barrier of all
+ *   sim-budget open ROUNDS NS      a second thread does as in "polls", and is between two polls of
+ *                                  its last round when MPI_Finalize is called
  *   sim-budget turns ROUNDS NS     a round works for NS, looks for a message 5 times from one call
  *                                  path and 3 times from another, with a barrier behind both
  *   sim-budget tests ROUNDS NS     a round works for NS and tests 40 times whether a message is
@@ -21,12 +25,14 @@
  *   sim-budget compare ROUNDS NS   the same of all ranks, which compare their work now and then
  */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void sim_work(uint64_t ns);
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned threads, unsigned flags);
@@ -91,10 +97,14 @@ NOINLINE static void descend(unsigned path, int depth) {
     sink = 3;
 }
 
+static MPI_Comm looked_at = MPI_COMM_SELF;
+static int next_rank;
+enum { LOOKS = 40 };
+
 NOINLINE static void look(int times) {
     int flag;
     for (int i = 0; i < times; i++) {
-        MPI_Iprobe(0, 1, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+        MPI_Iprobe(next_rank, 1, looked_at, &flag, MPI_STATUS_IGNORE);
         sink = flag;
     }
 }
@@ -180,8 +190,31 @@ NOINLINE static void there(uint64_t ns) {
     sink = 2;
 }
 
+static _Atomic bool looks_on = true, is_open = true;
+
+static void nap(void) {
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+struct rounds {
+    unsigned n;
+    uint64_t ns;
+};
+
+static void *look_apart(void *of) {
+    const struct rounds *rounds = of;
+    for (unsigned i = 0; i < rounds->n; i++) {
+        sim_work(rounds->ns);
+        look(LOOKS);
+    }
+    looks_on = false;
+    while (is_open)
+        nap();
+    return NULL;
+}
+
 static void iterate(const char *what, unsigned round, uint64_t ns) {
-    enum { DEPTH = 14, LOOKS = 40 };
+    enum { DEPTH = 14 };
     if (strcmp(what, "regions") == 0)
         regions(share, ns);
     else if (strcmp(what, "places") == 0)
@@ -199,6 +232,9 @@ static void iterate(const char *what, unsigned round, uint64_t ns) {
         first();
     } else if (strcmp(what, "polls") == 0) {
         look(LOOKS);
+    } else if (strcmp(what, "ranks") == 0) {
+        look(LOOKS);
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (strcmp(what, "turns") == 0) {
         near();
         MPI_Barrier(MPI_COMM_SELF);
@@ -217,20 +253,38 @@ static void iterate(const char *what, unsigned round, uint64_t ns) {
 }
 
 int main(int argc, char **argv) {
-    int rank;
+    int rank, level;
     if (argc < 4)
         return 2;
     uint64_t started = sim_true_clock();
-    MPI_Init(&argc, &argv);
+    bool apart = strcmp(argv[1], "open") == 0;
+    MPI_Init_thread(&argc, &argv, apart ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     uint64_t begin = sim_true_clock(), ns = strtoull(argv[3], NULL, 10);
     unsigned rounds = (unsigned)atoi(argv[2]);
+    pthread_t second_thread;
+    struct rounds its = {rounds, ns};
+    if (strcmp(argv[1], "ranks") == 0) {
+        int size;
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        looked_at = MPI_COMM_WORLD;
+        next_rank = (rank + 1) % size;
+    }
+    if (apart && (level != MPI_THREAD_MULTIPLE ||
+                  pthread_create(&second_thread, NULL, look_apart, &its) != 0))
+        return 1;
+    while (apart && looks_on)
+        nap();
+    rounds = apart ? 0 : rounds;
     for (unsigned i = 0; strcmp(argv[1], "start") == 0 && i < 64; i++)
         descend(i, 6);
     for (unsigned i = 0; i < rounds; i++)
         iterate(argv[1], i, ns);
     uint64_t end = sim_true_clock();
     MPI_Finalize();
+    is_open = false;
+    if (apart)
+        pthread_join(second_thread, NULL);
     if (strcmp(argv[1], "constructs") == 0 && executed != rounds * REGIONS * (5 + TASKS))
         return 1;
     if (rank == 0)
