@@ -2,6 +2,8 @@
 
 #include "base/c_numbers.h"
 #include "base/hash.h"
+#include "base/idmap.h"
+#include "base/none.h"
 #include "base/timer.h"
 #include "measure/core/core.h"
 #include "measure/callpath/entry.h"
@@ -222,6 +224,7 @@ void lc_budget_free(struct lc_thread *t) {
     lc_budget_forget(t);
     free(t->budget_sites);
     t->budget_sites = NULL;
+    lc_idmap_free(&t->site_paths);
 }
 
 /* --- what it costs */
@@ -299,19 +302,30 @@ static bool can_step(const struct lc_budget_site *s) {
            (is_local(s) || (s->n_rare >= NEW_PATHS && s->rare_ticks * 2 > s->cost_ticks));
 }
 
-static bool is_of(const struct lc_entry *e, const struct lc_budget_site *site) {
-    uint32_t fn = (uint32_t)e->fn_ctx;
-    return site->fn == LC_FN_TEAM ? fn >= LC_FN_COUNT : fn == site->fn;
+enum { FN_SHIFT = 52 }; /* above all return addresses */
+static const uint32_t SEVERAL = LC_NONE - 1;
+
+static uint64_t site_key(uint32_t fn, uint64_t ra) {
+    return ra ^ (uint64_t)(fn < LC_FN_COUNT ? fn : LC_FN_COUNT) << FN_SHIFT;
+}
+_Static_assert(LC_FN_COUNT < 1 << (64 - FN_SHIFT), "keys of sites differ");
+
+LC_COLD void lc_budget_path_made(struct lc_thread *t, const struct lc_entry *e) {
+    if (budget.share == 0 || e->pass)
+        return;
+    uint64_t key = site_key((uint32_t)e->fn_ctx, e->ra);
+    uint32_t only = lc_idmap_get(&t->site_paths, key), node = e->path->node;
+    if (only == node || only == SEVERAL)
+        return;
+    /* a site that is not there counts as one with several */
+    lc_idmap_put(&t->site_paths, key, only == LC_NONE && node != LC_NONE ? node : SEVERAL);
 }
 
-/* Does the thread know no other call path of the site than this one? */
+/* Has the thread seen no other call path of the site than this one? */
 static bool is_only_path(const struct lc_thread *t, const struct lc_budget_site *site,
                          const struct lc_path *path) {
-    for (int i = 0; i < LC_BUCKETS; i++)
-        for (const struct lc_entry *e = t->buckets[i]; e != NULL; e = e->next)
-            if (e->ra == site->ra && is_of(e, site) && !e->pass && e->path != path)
-                return false;
-    return true;
+    uint32_t only = lc_idmap_get(&t->site_paths, site_key(site->fn, site->ra));
+    return only != LC_NONE && only == path->node;
 }
 
 /* From now on calls are counted: those of several call paths together, at their caller. */

@@ -93,6 +93,10 @@ static inline struct lc_budget_site *lc_budget_find_site(struct lc_budget_sites 
     return NULL;
 }
 
+struct lc_entry;
+
+/* An entry was made; so it is known which sites have one call path only. */
+void lc_budget_path_made(struct lc_thread *t, const struct lc_entry *entry);
 /* Is a call path of this site that is not known to be left out but for its caller? */
 bool lc_budget_caller_only(struct lc_thread *t, uint32_t fn, uint64_t ra);
 

@@ -234,6 +234,7 @@ LC_COLD struct lc_entry *lc_entry_cold(struct lc_thread *t, uint64_t fn_ctx, uin
     if (t->callpath == LC_CALLPATH_UNWIND && e->transient && t->counts.uncacheable > 10000 &&
         t->counts.uncacheable * 2 > t->counts.unwinds)
         t->callpath = LC_CALLPATH_CALLER; /* unwinding costs too much here */
+    lc_budget_path_made(t, e);
     if (lc_path_watch.made != NULL)
         lc_path_watch.made(e);
     return e;

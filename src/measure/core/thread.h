@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stddef.h>
 
+#include "base/idmap.h"
 #include "measure/core/core.h"
 
 struct lc_comm;
@@ -122,7 +123,9 @@ struct lc_thread {
     uint32_t samples_rarer;     /* by the budget: so many times; 0 as 1 */
     uint32_t samples_rarest;    /* the most that it was; 0: never */
     struct lc_budget_sites *budget_sites; /* NULL: none is known */
-    uint64_t poll_begin;                  /* of timed_poll's last one */
+    /* node of the only call path of a site, by function and return address (callpath/budget.c) */
+    struct lc_idmap site_paths;
+    uint64_t poll_begin; /* of timed_poll's last one */
     uint64_t skip_begin; /* of the first poll since the last event that was not timed */
     struct lc_path_counts counts;
     bool ended;
