@@ -89,3 +89,11 @@ function(lc_by_turns)
     endif()
   endforeach()
 endfunction()
+
+# Programs of this folder and below it, which run for a moment, in a third of the time: without optimisation, but with the frames that optimised ones have.
+# What a target says of itself comes after it.
+macro(lc_quick_to_compile)
+  foreach(language C CXX)
+    string(REGEX REPLACE "-O[23]" "-O0 -fomit-frame-pointer" CMAKE_${language}_FLAGS_RELWITHDEBINFO "${CMAKE_${language}_FLAGS_RELWITHDEBINFO}")
+  endforeach()
+endmacro()
