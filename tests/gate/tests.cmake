@@ -9,7 +9,8 @@
 # PROCESSORS counts halves of cores: the gate runs twice as many tests at a time as there are cores, since most of a `real` test is launchers and
 # sleep; an `exact` one keeps a core busy.
 # Ranks of `real` tests sleep while they wait (idle/sleep_when_idle.c), but not where lc_polling_mpi(TEST ..) says so; under sanitizers, whose library
-# must be the first, where a test preloads both (lc_sanitizer_preloads).
+# must be the first, where a test preloads both (lc_sanitizer_preloads). Open MPI is told to use what it chooses on one host anyway (ob1), where not lc_polling_mpi:
+# it does not open the libraries of all networks then, a third of what it takes to start.
 set(LC_IDLE_DIR ${CMAKE_CURRENT_BINARY_DIR}/idle)
 set(LC_PATIENCE 3 CACHE STRING "limits of time in tests are multiplied by this")
 
@@ -31,11 +32,14 @@ function(lc_tests)
       if("figure" IN_LIST value AND NOT "nightly" IN_LIST value)
         list(APPEND value nightly)
       endif()
-      set(preloaded "")
-      if("real" IN_LIST value AND NOT "figure" IN_LIST value AND NOT LC_SANITIZE)
-        set(preloaded "LD_PRELOAD=path_list_append:${LC_IDLE_DIR}/sleep_when_idle.so")
+      set(changed "")
+      if("real" IN_LIST value AND NOT "figure" IN_LIST value)
+        set(changed "OMPI_MCA_pml=set:ob1")
+        if(NOT LC_SANITIZE)
+          list(APPEND changed "LD_PRELOAD=path_list_append:${LC_IDLE_DIR}/sleep_when_idle.so")
+        endif()
       endif()
-      set_tests_properties(${names} PROPERTIES ENVIRONMENT_MODIFICATION "${preloaded}")
+      set_tests_properties(${names} PROPERTIES ENVIRONMENT_MODIFICATION "${changed}")
       if("figure" IN_LIST value)
         set_tests_properties(${names} PROPERTIES RUN_SERIAL TRUE)
       elseif("exact" IN_LIST value)

@@ -68,6 +68,7 @@ class Workspace:
         env.update(LATECOMER_MAX_OVERHEAD="off",  # what is measured in which detail is not to depend on the machine's load
                    TMPDIR=str(self.root / "tmp"), TALLY_DIR=str(self.root / "tally"), HWLOC_COMPONENTS="-gl,-opencl",
                    OMPI_MCA_rmaps_base_oversubscribe="1", PMIX_MCA_gds="hash",
+                   OMPI_MCA_pml="ob1",  # what it chooses on one host anyway, without asking all others for their networks: a third of its start
                    OMPI_MCA_btl_tcp_if_include="lo")  # Open MPI 5 does not find the way to spawned processes on hosts without IPv6 otherwise
         env.update({k: str(v) for k, v in {**self.virtual, **more}.items()})
         return env
