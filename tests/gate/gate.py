@@ -65,20 +65,26 @@ def pressure():
     return float(first_line("/proc/pressure/cpu", r"some avg10=([\d.]+)", "0"))
 
 
-def steal():
-    """(stolen, all) ticks of the processors since the machine started."""
-    ticks = [int(word) for word in first_line("/proc/stat", r"cpu +(.*)", "0").split()]
-    return (ticks[7] if len(ticks) > 7 else 0), sum(ticks)
+def ticks():
+    """(stolen, idle, all) ticks of the processors since the machine started."""
+    found = [int(word) for word in first_line("/proc/stat", r"cpu +(.*)", "0").split()]
+    return (found[7], found[3] + found[4], sum(found)) if len(found) > 7 else (0, 0, 0)
+
+
+def shares(since):
+    """Percent of the processors' time since `since` that was stolen, and that was used."""
+    stolen, idle, whole = (now - then for now, then in zip(ticks(), since))
+    return 100 * stolen / max(whole, 1), 100 * (whole - idle) / max(whole, 1)
 
 
 class Machine:
     def __init__(self):
-        self.load, self.stolen = os.getloadavg()[0], steal()
+        self.load, self.begin = os.getloadavg()[0], ticks()
 
     def told(self):
-        stolen, ticks = (now - then for now, then in zip(steal(), self.stolen))
+        stolen, used = shares(self.begin)
         return (f"machine: {os.cpu_count()} cores, load {self.load:.1f} before, {os.getloadavg()[0]:.1f} after, "
-                f"cpu pressure {pressure():.0f} %, steal {100 * stolen / max(ticks, 1):.1f} %, "
+                f"{used:.0f} % of them used, cpu pressure {pressure():.0f} %, steal {stolen:.1f} %, "
                 f"{shutil.disk_usage('.').free / 1e9:.0f} GB free, kernel {os.uname().release}, perf_event_paranoid "
                 f"{first_line('/proc/sys/kernel/perf_event_paranoid')}, mmap_rnd_bits {first_line('/proc/sys/vm/mmap_rnd_bits')}")
 
@@ -263,7 +269,7 @@ class Run:
         return False
 
     def run_build(self, build, select):
-        begin = time.monotonic()
+        begin, since = time.monotonic(), ticks()
         listed = subprocess.run(["ctest", "--test-dir", f"build/{build}", "--show-only=json-v1", *select], capture_output=True, text=True, check=True)
         # a list of this size comes behind ctest's own first line
         known = [Test(build, entry) for entry in json.loads(listed.stdout[listed.stdout.index("{"):])["tests"]]
@@ -276,7 +282,7 @@ class Run:
             for test in known:
                 status, why = seen.get(test.name, ("not run" if cases else "not reached", ""))
                 test.take(status, why, cases.get(test.name))
-            self.times.append(f"{build} {time.monotonic() - begin:.0f} s")
+            self.times.append(f"{build} {time.monotonic() - begin:.0f} s (cores used {shares(since)[1]:.0f} %)")
 
     def repeat(self, test):
         for turn in range(1, ALONE + 1):
