@@ -16,11 +16,22 @@ const patient = (context) => {
   return context;
 };
 
+// In the page: what its canvas shows, from a copy. Chromium warns of a canvas that is read several times, as it is where something is waited for.
+function pixels() {
+  globalThis.drawn = ({ top = 0, width } = {}) => {
+    const canvas = document.querySelector("canvas");
+    const copy = new OffscreenCanvas(width ?? canvas.width, canvas.height - top).getContext("2d", { willReadFrequently: true });
+    copy.drawImage(canvas, 0, -top);
+    return copy.getImageData(0, 0, copy.canvas.width, copy.canvas.height);
+  };
+}
+
 // Anything on the console, any error and any request beside the page itself is a failure. The check of accessibility is put into the page
 // by the debugger, which no policy of the page governs.
 async function open(file, colorScheme = "light") {
   const context = patient(await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme }));
   const page = await context.newPage();
+  await page.addInitScript(pixels);
   const wrong = [];
   page.on("console", (message) => wrong.push(`console ${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
@@ -110,11 +121,7 @@ async function timeline({ page }, about) {
   await page.keyboard.press("+");
   await page.waitForFunction(() => !location.hash.includes("from=0&"));
   await page.waitForFunction(() => location.hash.includes("from=0&"));
-  const colours = await page.evaluate(() => {
-    const c = document.querySelector("canvas");
-    const data = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
-    return new Set(new Uint32Array(data.buffer)).size;
-  });
+  const colours = await page.evaluate(() => new Set(new Uint32Array(globalThis.drawn().data.buffer)).size);
   assert.ok(colours > 4, `${about.name}: the timeline is drawn (${colours} colours)`);
   if (await page.locator("[role=region][aria-label=windows] a").count()) {
     await page.locator("[role=region][aria-label=windows] a").first().click();
@@ -265,8 +272,7 @@ async function printed({ page }, about) {
   await page.waitForTimeout(200);
   await page.emulateMedia({ media: "print" });
   await page.waitForFunction(() => { // the names of rows are drawn again, dark
-    const c = document.querySelector("canvas");
-    const labels = c.getContext("2d").getImageData(0, 30, 70, c.height - 30).data;
+    const labels = globalThis.drawn({ top: 30, width: 70 }).data;
     let darkest = 255;
     for (let i = 0; i < labels.length; i += 4) if (labels[i + 3] > 200) darkest = Math.min(darkest, labels[i]);
     return darkest < 100;
