@@ -18,6 +18,7 @@ static void make_whatif(struct lc_cpvec *vec, struct lc_area *mine) {
 void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, uint32_t n_whatif) {
     memset(vec, 0, sizeof *vec);
     vec->thread = thread;
+    vec->mine = mine;
     vec->n_whatif = n_whatif;
     if (thread >= LC_AREA_THREADS || (!mine && n_whatif == 0))
         return;
@@ -34,10 +35,12 @@ void lc_cpvec_init(struct lc_cpvec *vec, struct lc_area *mine, uint32_t thread, 
 void lc_cpvec_init_after(struct lc_cpvec *vec, struct lc_cpvec *ended, uint32_t n_whatif) {
     memset(vec, 0, sizeof *vec);
     vec->thread = ended->thread;
+    vec->mine = ended->mine;
     vec->n_whatif = n_whatif;
     vec->circle = ended->circle;
     vec->published = ended->published;
     vec->next = ended->next;
+    vec->next_delta = ended->next_delta;
     ended->circle = NULL;
     ended->published = NULL;
 }
@@ -210,6 +213,20 @@ void lc_cpvec_add_slow(struct lc_cpvec *vec, uint64_t key, uint64_t ticks) {
     vec->recent[vec->n_recent++] = (struct lc_cp_item){key, ticks};
 }
 
+static uint64_t sum_of(const struct lc_cp_item *items, uint32_t n) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += items[i].ticks;
+    return sum;
+}
+
+/* What a number is one of: thread << 24, and one of these. */
+enum { WHOLE = 0x800000, DELTA = 0x40000000, NUMBER = 0x7fffff };
+
+static bool is_delta(uint32_t version) {
+    return (version & DELTA) != 0;
+}
+
 /* Numbers are compared as those of a circle: half of it is before a number. */
 static bool is_before(uint32_t number, uint32_t since) {
     return ((number - since) & 0x7fffff) >= 0x400000;
@@ -231,14 +248,37 @@ static void publish_whatif(struct lc_cpvec *vec, uint32_t number, uint32_t versi
     atomic_store_explicit(&v->version, version, memory_order_release);
 }
 
+static uint32_t publish_delta(struct lc_cpvec *vec) {
+    uint32_t number = vec->next_delta++ & NUMBER;
+    struct lc_cp_delta *d = &vec->circle->deltas[number % LC_CP_DELTAS];
+    uint32_t version = vec->thread << 24 | number | WHOLE | DELTA;
+    atomic_store_explicit(&d->version, 0, memory_order_relaxed);
+    /* readers that see new items see version 0 or the new one */
+    atomic_thread_fence(memory_order_release);
+    __atomic_store_n(&d->base, vec->base, __ATOMIC_RELAXED);
+    __atomic_store_n(&d->base_rank, vec->base_of->head->rank, __ATOMIC_RELAXED);
+    __atomic_store_n(&d->n, vec->n_recent, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < vec->n_recent; i++) {
+        __atomic_store_n(&d->items[i].key, vec->recent[i].key, __ATOMIC_RELAXED);
+        __atomic_store_n(&d->items[i].ticks, vec->recent[i].ticks, __ATOMIC_RELAXED);
+    }
+    /* release: who sees the version sees the items (adopt_delta) */
+    atomic_store_explicit(&d->version, version, memory_order_release);
+    vec->borrows--;
+    return version;
+}
+
 uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
     struct lc_cp_circle *circle = vec->circle;
     if (!circle)
         return 0;
+    if (vec->base != 0 && vec->n_recent <= LC_CP_DELTA && vec->borrows > 0 && vec->n_whatif == 0 &&
+        !vec->counting)
+        return publish_delta(vec);
     lc_cpvec_fold(vec);
-    uint32_t number = vec->next++ & 0x7fffff;
+    uint32_t number = vec->next++ & NUMBER;
     struct lc_cp_version *v = &circle->versions[number % LC_CP_VERSIONS];
-    uint32_t version = vec->thread << 24 | number | 0x800000;
+    uint32_t version = vec->thread << 24 | number | WHOLE;
     if (vec->published && vec->n_whatif > 0)
         publish_whatif(vec, number, version);
     atomic_store_explicit(&v->version, 0, memory_order_relaxed);
@@ -255,29 +295,34 @@ uint32_t lc_cpvec_publish(struct lc_cpvec *vec) {
     /* release: who sees the version sees the items (lc_cpvec_adopt_slow) */
     atomic_store_explicit(&v->version, version, memory_order_release);
     atomic_store_explicit(&circle->latest, number, memory_order_relaxed);
+    if (vec->mine != NULL && !vec->counting) {
+        vec->base = version;
+        vec->base_of = vec->mine;
+        vec->base_sum = sum_of(vec->items, vec->n) + vec->other;
+        vec->borrows = UINT32_MAX; /* it stays until the next whole one */
+    }
     return version;
 }
 
-static struct lc_cp_version *version_at(const struct lc_area *theirs, uint32_t version,
-                                        struct lc_cp_circle **circle) {
-    uint64_t at = theirs ? atomic_load_explicit(&theirs->head->vectors[version >> 24 & 63],
-                                                memory_order_acquire)
-                         : 0;
-    if (!at || !version)
-        return NULL;
-    *circle = lc_area_at(theirs, at);
-    return &(*circle)->versions[version % LC_CP_VERSIONS];
+/* NULL: the thread that published this version has none. */
+static struct lc_cp_circle *circle_of(const struct lc_area *theirs, uint32_t version) {
+    uint64_t at =
+        theirs && version
+            ? atomic_load_explicit(&theirs->head->vectors[version >> 24 & 63], memory_order_acquire)
+            : 0;
+    return at ? lc_area_at(theirs, at) : NULL;
 }
 
 /* A consistent copy of a version; `expected` 0: whatever is there. */
 static bool copy(struct lc_cp_version *v, uint32_t expected, struct lc_cp_item *items, uint32_t *n,
-                 uint64_t counts[LC_CP_COUNTS]) {
+                 uint64_t *other, uint64_t counts[LC_CP_COUNTS]) {
     uint32_t is = atomic_load_explicit(&v->version, memory_order_acquire);
     if (!is || (expected && is != expected))
         return false;
     uint32_t count = __atomic_load_n(&v->n, __ATOMIC_RELAXED);
     if (count > LC_CP_ITEMS)
         return false;
+    *other = __atomic_load_n(&v->other, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < count; i++) {
         items[i].key = __atomic_load_n(&v->items[i].key, __ATOMIC_RELAXED);
         items[i].ticks = __atomic_load_n(&v->items[i].ticks, __ATOMIC_RELAXED);
@@ -288,13 +333,6 @@ static bool copy(struct lc_cp_version *v, uint32_t expected, struct lc_cp_item *
     atomic_thread_fence(memory_order_acquire);
     *n = count;
     return atomic_load_explicit(&v->version, memory_order_relaxed) == is;
-}
-
-static uint64_t sum_of(const struct lc_cp_item *items, uint32_t n) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += items[i].ticks;
-    return sum;
 }
 
 void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, uint32_t n,
@@ -316,38 +354,106 @@ void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, 
     vec->other = useful > sum ? useful - sum : 0;
 }
 
+/* The items become this whole version, and `base` with it; false: it is not there any more, and
+ * nothing is as it was. */
+static bool take_whole(struct lc_cpvec *vec, const struct lc_area *of, uint32_t version) {
+    struct lc_cp_circle *circle = circle_of(of, version);
+    if (circle == NULL || is_delta(version))
+        return false;
+    struct lc_cp_version *v = &circle->versions[version % LC_CP_VERSIONS];
+    vec->base = 0;
+    vec->tagged = false;
+    if (!copy(v, version, vec->items, &vec->n, &vec->other, vec->counts))
+        return false;
+    vec->n_recent = 0;
+    vec->base = version;
+    vec->base_of = of;
+    vec->base_sum = sum_of(vec->items, vec->n) + vec->other;
+    vec->borrows = LC_CP_BORROWED;
+    return true;
+}
+
+/* A consistent copy of a delta; false: it is not there any more. */
+static bool copy_delta(const struct lc_area *theirs, uint32_t version, struct lc_cp_delta *to) {
+    struct lc_cp_circle *circle = circle_of(theirs, version);
+    if (circle == NULL)
+        return false;
+    struct lc_cp_delta *d = &circle->deltas[version % LC_CP_DELTAS];
+    uint32_t is = atomic_load_explicit(&d->version, memory_order_acquire);
+    if (is != version)
+        return false;
+    to->base = __atomic_load_n(&d->base, __ATOMIC_RELAXED);
+    to->base_rank = __atomic_load_n(&d->base_rank, __ATOMIC_RELAXED);
+    to->n = __atomic_load_n(&d->n, __ATOMIC_RELAXED);
+    if (to->n > LC_CP_DELTA)
+        return false;
+    for (uint32_t i = 0; i < to->n; i++) {
+        to->items[i].key = __atomic_load_n(&d->items[i].key, __ATOMIC_RELAXED);
+        to->items[i].ticks = __atomic_load_n(&d->items[i].ticks, __ATOMIC_RELAXED);
+    }
+    /* the items are read before the version is read again */
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&d->version, memory_order_relaxed) == version;
+}
+
+/* The area of a rank of this node. NULL: not known. */
+static const struct lc_area *area_of(const struct lc_cpvec *vec, const struct lc_area *theirs,
+                                     uint32_t rank) {
+    if (rank == theirs->head->rank)
+        return theirs;
+    return rank < vec->n_areas && vec->areas[rank].head != NULL ? &vec->areas[rank] : NULL;
+}
+
+/* False: it is not there any more; *of and *base: where there may be another whole one. */
+static bool take_delta(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version,
+                       const struct lc_area **of, uint32_t *base) {
+    struct lc_cp_delta d;
+    if (!copy_delta(theirs, version, &d))
+        return false;
+    const struct lc_area *whole = area_of(vec, theirs, d.base_rank);
+    if (whole == NULL)
+        return false;
+    *of = whole;
+    *base = d.base;
+    bool has_it = vec->base != 0 && vec->base == d.base && vec->base_of->head->rank == d.base_rank;
+    if (!has_it && !take_whole(vec, whole, d.base))
+        return false;
+    memcpy(vec->recent, d.items, d.n * sizeof *d.items);
+    vec->n_recent = d.n;
+    return true;
+}
+
 void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
                          const struct lc_stamp *stamp) {
-    struct lc_cp_circle *circle = NULL;
-    struct lc_cp_version *v = version_at(theirs, stamp->vector, &circle);
-    uint32_t n = 0;
-    uint64_t other = v ? __atomic_load_n(&v->other, __ATOMIC_RELAXED) : 0;
-    uint64_t counts[LC_CP_COUNTS] = {0};
-    bool exact = v && copy(v, stamp->vector, vec->items, &n, counts);
-    if (v && !exact) {
-        vec->n_overwritten++;
-        n = 0;
-        uint32_t latest = atomic_load_explicit(&circle->latest, memory_order_relaxed);
-        if (!copy(&circle->versions[latest % LC_CP_VERSIONS], 0, vec->items, &n, counts))
-            n = 0;
+    const struct lc_area *of = theirs;
+    uint32_t version = stamp->vector;
+    bool exact = is_delta(version) ? take_delta(vec, theirs, version, &of, &version)
+                                   : take_whole(vec, theirs, version);
+    struct lc_cp_circle *circle = exact ? NULL : circle_of(of, version);
+    if (!exact) {
+        vec->n = vec->n_recent = 0;
+        vec->other = 0;
     }
-    uint64_t sum = sum_of(vec->items, n) + other;
+    if (circle != NULL) {
+        vec->n_overwritten++;
+        uint32_t latest = atomic_load_explicit(&circle->latest, memory_order_relaxed);
+        if (!copy(&circle->versions[latest % LC_CP_VERSIONS], 0, vec->items, &vec->n, &vec->other,
+                  vec->counts))
+            vec->n = 0;
+    }
+    uint64_t sum = sum_of(vec->items, vec->n) + sum_of(vec->recent, vec->n_recent) + vec->other;
     double part = sum > stamp->useful ? (double)stamp->useful / (double)sum : 1;
     for (int i = 0; i < LC_CP_COUNTS; i++)
-        vec->counts[i] = n > 0 || exact ? (uint64_t)((double)counts[i] * part) : 0;
+        vec->counts[i] = vec->n > 0 || exact ? (uint64_t)((double)vec->counts[i] * part) : 0;
     if (!exact || sum > stamp->useful) {
-        lc_cpvec_adopt_items(vec, vec->items, n, stamp->useful);
+        lc_cpvec_fold(vec);
+        lc_cpvec_adopt_items(vec, vec->items, vec->n, stamp->useful);
         return;
     }
-    vec->n = n;
-    vec->tagged = false;
-    vec->other = other;
-    vec->base = vec->counting ? 0 : stamp->vector;
-    vec->base_of = theirs;
-    vec->base_sum = sum;
-    vec->n_recent = 1;
-    vec->recent[0] =
-        (struct lc_cp_item){(uint64_t)theirs->head->rank << 32 | stamp->node, stamp->useful - sum};
+    if (vec->counting)
+        vec->base = 0;
+    if (stamp->useful > sum)
+        lc_cpvec_add(vec, (uint64_t)theirs->head->rank << 32 | stamp->node, stamp->useful - sum);
 }
 
 static bool copy_whatif(struct lc_whatif_version *all, uint32_t n_all, uint32_t version,
@@ -367,12 +473,13 @@ bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t
                           uint32_t *generation) {
     if (!vec->published)
         return false;
-    if (copy_whatif(vec->published, vec->circle->n_whatif, version, clocks, vec->n_whatif,
-                    generation))
+    bool had_none = is_delta(version);
+    if (!had_none && copy_whatif(vec->published, vec->circle->n_whatif, version, clocks,
+                                 vec->n_whatif, generation))
         return true;
     uint32_t since =
         (uint32_t)atomic_load_explicit(&vec->circle->whatif_since, memory_order_relaxed);
-    if (vec->generation == 0 || !is_before(version, since))
+    if (vec->generation == 0 || (!had_none && !is_before(version, since)))
         return false;
     memset(clocks, 0, vec->n_whatif * sizeof *clocks); /* it had none, or those of long ago */
     *generation = 0;
@@ -380,10 +487,12 @@ bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t
 }
 
 void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version) {
-    uint64_t clocks[LC_WHATIF_MAX];
+    uint64_t clocks[LC_WHATIF_MAX] = {0};
     uint32_t generation = 0;
-    struct lc_cp_circle *circle = NULL;
-    if (version_at(theirs, version, &circle)) {
+    if (is_delta(version)) /* of before its what-if clocks began, or when they had ended */
+        return;
+    const struct lc_cp_circle *circle = circle_of(theirs, version);
+    if (circle) {
         uint64_t since = atomic_load_explicit(&circle->whatif_since, memory_order_relaxed);
         uint32_t theirs_is = (uint32_t)(since >> 32);
         if (theirs_is < vec->generation ||

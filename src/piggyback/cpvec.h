@@ -22,8 +22,13 @@
  *            travels in the stamp; a small circle of them, so that nobody waits: a reader that
  *            finds its version overwritten takes the latest one, scaled to its clock
  *
- * Invariant: items + recent + other = the clock it belongs to. While the same version of the same
- * thread wins again and again (two ranks that take turns) only `recent` is set: nothing is read.
+ *   delta    a version that says what was added to a whole one, of any rank of the node: most of
+ *            the time few items change between two sends, and ranks that take turns add to the
+ *            same whole version. Not where what-if clocks or counts go with versions
+ *
+ * Invariant: items + recent + other = the clock it belongs to; where `base` is not 0, items + other
+ * are that whole version. While the same version of the same thread wins again and again (two ranks
+ * that take turns) only `recent` is set: nothing is read.
  * Owner: one thread; versions are read by all ranks of the node. */
 #ifndef LC_PIGGYBACK_CPVEC_H
 #define LC_PIGGYBACK_CPVEC_H
@@ -39,7 +44,11 @@ enum {
     LC_CP_ITEMS = 64,
     LC_CP_VERSIONS = 64,
     LC_CP_HINTS = 64,
-    LC_CP_RECENT = 4,
+    LC_CP_DELTA = 15,  /* items: a delta is four lines */
+    LC_CP_RECENT = 16, /* with what the sender worked since */
+    LC_CP_DELTAS = 64,
+    LC_CP_BORROWED =
+        16, /* deltas to a version of another thread, which may overwrite it, in a row */
     LC_WHATIF_MAX = 6,
     LC_CP_COUNTS = 5,           /* counters */
     LC_WHATIF_VERSIONS = 16384, /* of a process' first thread */
@@ -61,6 +70,14 @@ struct lc_cp_version {        /* in the area; head is one line */
     struct lc_cp_item items[LC_CP_ITEMS];
 };
 
+struct lc_cp_delta {
+    _Atomic uint32_t version; /* 0 while it is written */
+    uint32_t base, base_rank; /* the whole version */
+    uint32_t n;
+    struct lc_cp_item items[LC_CP_DELTA];
+};
+_Static_assert(sizeof(struct lc_cp_delta) == 256, "four lines");
+
 struct lc_whatif_version {
     _Atomic uint32_t version; /* 0 while it is written */
     uint32_t generation;      /* of the clocks */
@@ -68,13 +85,14 @@ struct lc_whatif_version {
     uint64_t unused_too;
 };
 
-struct lc_cp_circle { /* of one thread, in the area */
-    _Atomic uint32_t latest;
-    uint32_t n_whatif; /* versions of what-if clocks, a power of two */
-    uint64_t whatif;   /* their offset in the area; 0: none */
+struct lc_cp_circle {        /* of one thread, in the area */
+    _Atomic uint32_t latest; /* whole version */
+    uint32_t n_whatif;       /* versions of what-if clocks, a power of two */
+    uint64_t whatif;         /* their offset in the area; 0: none */
     /* generation << 32 | version: those before belong to generations before, or have no clocks */
     _Atomic uint64_t whatif_since;
     uint32_t unused[10];
+    struct lc_cp_delta deltas[LC_CP_DELTAS];
     struct lc_cp_version versions[LC_CP_VERSIONS];
 };
 
@@ -89,14 +107,16 @@ struct lc_cpvec {
     uint64_t whatif[LC_WHATIF_MAX];
     uint32_t n_whatif;
     uint32_t generation;                 /* of these clocks: how often they have begun */
-    uint32_t next;                       /* version to publish next */
+    uint32_t next, next_delta;           /* versions to publish next */
     struct lc_cp_circle *circle;         /* NULL: nothing is published */
     struct lc_whatif_version *published; /* of the what-if clocks, or NULL */
     struct lc_cp_item recent[LC_CP_RECENT];
     uint32_t n_recent;
-    uint32_t base; /* items and other are this version of `base_of`; 0: of none */
+    uint32_t base;    /* items and other are this whole version of `base_of`; 0: of none */
+    uint32_t borrows; /* deltas to it that may still be published */
     const struct lc_area *base_of;
     uint64_t base_sum;           /* and belong to this clock */
+    const struct lc_area *mine;  /* NULL: nobody reads what is published */
     const struct lc_area *areas; /* by rank: outer nodes; NULL: not known */
     uint32_t n_areas;
     uint8_t hints[LC_CP_HINTS];            /* by node: index of an item that may be it */

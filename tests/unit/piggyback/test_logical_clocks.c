@@ -121,8 +121,8 @@ static void behind(void **state) {
     lc_logical_take(&b, &stamp, 110, &area_a);
     assert_int_equal(b.useful, 90);
     assert_int_equal(b.origin, origin);
-    assert_int_equal(b.vec.n_recent, 2); /* none of a's since, own work */
-    assert_int_equal(b.vec.recent[1].ticks, 40);
+    assert_int_equal(b.vec.n_recent, 1); /* own work */
+    assert_int_equal(b.vec.recent[0].ticks, 40);
     a.grain = 1000; /* no new version */
     lc_logical_useful(&a, 150, 6);
     lc_logical_stamp(&a, 150, &later);
@@ -161,8 +161,10 @@ static void after_another(void **state) {
     lc_logical_begin(&third, 1, 80);
     lc_logical_take(&third, &stamp, 90, &area_a);
     assert_int_equal(item(&third.vec, 0, 6), 30);
-    for (int i = 0; i < LC_CP_VERSIONS; i++)
+    for (int i = 0; i < LC_CP_VERSIONS; i++) {
+        next.vec.base = 0; /* a whole one each time */
         lc_cpvec_publish(&next.vec);
+    }
     lc_logical_begin(&b, 1, 100);
     lc_logical_take(&b, &ended, 110, &area_a);
     assert_int_equal(b.vec.n_overwritten, 1);
@@ -178,6 +180,7 @@ static void overwritten(void **state) {
     lc_logical_useful(&a, 3000, 6);
     lc_logical_stamp(&a, 3000, &first);
     for (uint64_t i = 1; i <= 2 * LC_CP_VERSIONS; i++) {
+        a.vec.base = 0; /* a whole one each time */
         lc_logical_useful(&a, 3000 + i, 6);
         lc_logical_stamp(&a, 3000 + i, &other);
     }
@@ -187,6 +190,79 @@ static void overwritten(void **state) {
     assert_int_equal(sum(&b.vec), 3000);
     assert_in_range(item(&b.vec, 0, 5), 950, 1000);
     assert_in_range(item(&b.vec, 0, 6), 2000, 2050);
+}
+
+/* The sender l, which has worked in `node` until now, is heard by the other, whose clock is behind
+ * and becomes the same. */
+static void pass_on(struct lc_logical *l, uint64_t now, uint32_t node, const struct lc_area *area,
+                    struct lc_logical *to) {
+    struct lc_stamp stamp;
+    lc_logical_useful(l, now, node);
+    lc_logical_stamp(l, now, &stamp);
+    lc_logical_take(to, &stamp, now, area);
+    to->last = now;
+}
+
+/* Two ranks take turns in few nodes each: all of their path is known, and whole versions are
+ * published where the nodes are others than before only. */
+static void deltas(void **state) {
+    (void)state;
+    enum { TURNS = 600, NODES = 3, PARTS = 3 };
+    uint64_t right[2][NODES * PARTS] = {{0}}, now = 0;
+    struct lc_area areas[2];
+    start(&areas[0], &areas[1], 0);
+    struct lc_logical *l[2] = {&a, &b};
+    for (uint32_t i = 0; i < 2; i++)
+        lc_cpvec_know(&l[i]->vec, areas, 2);
+    for (uint32_t i = 0; i < TURNS; i++) {
+        uint32_t rank = i % 2, node = i * PARTS / TURNS * NODES + i / 2 % NODES;
+        uint64_t ticks = 5 + i % 7;
+        right[rank][node] += ticks;
+        pass_on(l[rank], now += ticks, node, &areas[rank], l[1 - rank]);
+        assert_int_equal(l[1 - rank]->useful, now);
+    }
+    assert_in_range(a.vec.next + b.vec.next, 1, TURNS / 10);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(l[i]->vec.n_overwritten, 0);
+        assert_int_equal(sum(&l[i]->vec), now);
+        for (uint32_t k = 0; k < 2 * NODES * PARTS; k++)
+            assert_int_equal(item(&l[i]->vec, k % 2, k / 2), right[k % 2][k / 2]);
+    }
+}
+
+/* What a delta was added to is not there any more: the latest whole version of the same thread,
+ * scaled to the clock. */
+static void delta_of_lost(void **state) {
+    (void)state;
+    struct lc_area areas[2];
+    struct lc_stamp stamp, other;
+    start(&areas[0], &areas[1], 0);
+    lc_cpvec_know(&b.vec, areas, 2);
+    pass_on(&a, 2000, 5, &areas[0], &b); /* b's path is a's now */
+    lc_logical_useful(&b, 2100, 7);
+    lc_logical_stamp(&b, 2100, &stamp);
+    assert_int_equal(b.vec.next, 0); /* it has no whole version of its own */
+    static struct lc_logical c;
+    memset(&c, 0, sizeof c);
+    c.rank = 1;
+    lc_cpvec_init(&c.vec, NULL, 0, 0);
+    lc_cpvec_know(&c.vec, areas, 2);
+    lc_logical_begin(&c, 1, 0);
+    lc_logical_take(&c, &stamp, 2100, &areas[1]);
+    assert_int_equal(c.vec.n_overwritten, 0);
+    assert_int_equal(item(&c.vec, 0, 5), 2000);
+    assert_int_equal(item(&c.vec, 1, 7), 100);
+    for (uint64_t i = 1; i <= LC_CP_VERSIONS; i++) {
+        a.vec.base = 0;
+        lc_logical_useful(&a, 2000 + i, 6);
+        lc_logical_stamp(&a, 2000 + i, &other);
+    }
+    lc_logical_begin(&c, 1, 0);
+    lc_logical_take(&c, &stamp, 2100, &areas[1]);
+    assert_int_equal(c.vec.n_overwritten, 1);
+    assert_int_equal(sum(&c.vec), 2100);
+    assert_int_equal(item(&c.vec, 0, 5), 2000);
+    assert_int_equal(item(&c.vec, 0, 6), LC_CP_VERSIONS);
 }
 
 /* Scenarios keep their own maxima: with node 5 at half, b's chain through a is 5 + 4 < its own 8.
@@ -606,6 +682,8 @@ int main(void) {
                                        cmocka_unit_test(behind),
                                        cmocka_unit_test(after_another),
                                        cmocka_unit_test(overwritten),
+                                       cmocka_unit_test(deltas),
+                                       cmocka_unit_test(delta_of_lost),
                                        cmocka_unit_test(what_if),
                                        cmocka_unit_test(what_if_begins),
                                        cmocka_unit_test(what_if_far_ahead),
