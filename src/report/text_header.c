@@ -389,6 +389,8 @@ static const char *parts_of_cost(const json_t *overhead, double useful_s, char *
     return out;
 }
 
+static const double WORTH_S = 0.1; /* of shorter runs nobody asks what the tool cost */
+
 /* What was left out so that the tool stays within its budget, and whether that sufficed. */
 static void print_budget(const struct lc_text *text, bool at_length) {
     const json_t *overhead = json_object_get(text->meta, "overhead");
@@ -409,13 +411,21 @@ static void print_budget(const struct lc_text *text, bool at_length) {
                  100 * budget, !at_length && n > 1 ? ", and more: --full" : "");
         warn(text, line);
     }
-    if (budget > 0 && useful_s > 0 && total_s > budget * useful_s && total_s > allowed_s) {
-        char parts[256];
+    if (budget <= 0 || useful_s <= 0 || total_s <= budget * useful_s)
+        return;
+    char parts[256];
+    parts_of_cost(overhead, useful_s, parts, sizeof parts);
+    if (total_s > allowed_s) {
         snprintf(line, sizeof line,
                  "the tool itself took %.1f %%, more than --max-overhead=%.3g%%%s: %s",
                  100 * total_s / useful_s, 100 * budget,
-                 n == 0 ? " (with less detail no call site would be cheaper)" : "",
-                 parts_of_cost(overhead, useful_s, parts, sizeof parts));
+                 n == 0 ? " (with less detail no call site would be cheaper)" : "", parts);
+        warn(text, line);
+    } else if (useful_s > WORTH_S * (double)text->view->model->n_locations) {
+        snprintf(line, sizeof line,
+                 "the tool took %.1f %%; a run of less than a second may cost %.3g %% of a whole "
+                 "one (--max-overhead): %s",
+                 100 * total_s / useful_s, 100 * budget, parts);
         warn(text, line);
     }
 }

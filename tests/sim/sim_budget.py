@@ -70,6 +70,8 @@ class Case:
         lost_s = self.whole_lost_s if start_and_end else self.lost_s
         self.check("above the budget", lost_s <= BUDGET * max(self.bare_s, LEAST_S), lost_s, self.bare_s, self.overhead)
         self.check("says that it takes more", "the tool itself took" not in self.text, self.text)
+        short = "a run of less than a second may cost 5 % of a whole one (--max-overhead):" in self.text
+        self.check("what short runs may cost is said where it is more", short == (self.told_s > BUDGET * self.bare_s and self.bare_s > 0.1), self.text)
 
     def tells(self, start_and_end=True):
         self.check("told is not lost", abs(self.told_s - self.lost_s) <= TOLD_WITHIN * self.lost_s, self.told_s, self.lost_s, self.overhead)
