@@ -25,12 +25,13 @@ static inline void reset_recv(struct lc_clk_recv *r) {
     r->recv.open = r->is_matched = r->has_matched_entry = r->reply_later = r->notified = false;
     r->queued = r->released = r->reply_pending = r->replied = false;
     r->recv.order = 0;
+    r->post_number = 0;
     r->claimed = NULL;
 }
 
 /* Records of receives are used again: no allocation once the program is in its stride. Reset with
- * the lock: other threads may look at a record through the post it was made for last (keep_post),
- * and leave it alone where it is not open. */
+ * the lock: other threads may look at a record through the post it was made for last (owner_of),
+ * and go no further where it has no number: what else is in it is written without the lock. */
 static inline struct lc_clk_recv *take_recv(void) {
     lc_clk_lock();
     struct lc_clk_recv *r = lc_clk.spare_recv;
