@@ -17,6 +17,12 @@ static inline const void *lc_choose_pointer(uint64_t mask, const void *a, const 
     return (const void *)(uintptr_t)lc_choose(mask, (uint64_t)(uintptr_t)a, (uint64_t)(uintptr_t)b);
 }
 static inline uint64_t lc_larger(uint64_t a, uint64_t b) {
+#if defined(__x86_64__) /* two instructions; of a choice in C the compiler may make a branch */
+    if (!__builtin_constant_p(b)) {
+        __asm__("cmpq %1, %0\n\tcmovbq %1, %0" : "+r"(a) : "r"(b) : "cc");
+        return a;
+    }
+#endif
     return lc_choose(lc_mask(a > b), a, b);
 }
 

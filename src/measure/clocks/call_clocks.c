@@ -353,15 +353,11 @@ static __attribute__((noinline)) void part_of_time(struct lc_clk_thread *k, uint
     uint64_t ticks = now > last ? now - last : 0;
     if (lc_unlikely(ticks >= lc_clk.past_ticks))
         lc_clk_origins_worked(k, last, now, k->l.node, gap);
-    if (ticks > 0 && ticks >= k->l.longest) {
-        k->l.longest = ticks;
-        k->l.longest_node = k->l.node;
-    }
+    lc_clk_part_ends(k, ticks);
 }
 
-/* Regions and samples cut the time between two calls into parts; ranks that wait for this one are
- * told the largest part. gap: as in lc_clk_origins_worked. Events at one instant, as a region's
- * begin and the fork that follows, have no part between them. */
+/* gap: as in lc_clk_origins_worked. Events at one instant, as a region's begin and the fork that
+ * follows, have no part between them. */
 static inline void part(struct lc_clk_thread *k, uint64_t now, uint32_t node, uint32_t gap) {
     if (now != k->l.last || k->epoch != lc_clk.epoch || k->began != UINT64_MAX)
         part_of_time(k, now, node, gap);
@@ -381,11 +377,7 @@ void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now) {
     if (k->epoch != lc_clk.epoch)
         lc_clk_catch_up(k, now);
     k->l.last = now;
-    if (since < k->l.begin) /* the interval began meanwhile */
-        since = k->l.begin;
-    uint64_t ticks = now > since ? now - since : 0;
-    LC_SHOW(k->l.origin, k->l.origin + ticks);
-    k->l.in_omp += ticks;
+    lc_clk_runtime_ends(k, since, now);
     lc_clk_own_unlock(k);
 }
 

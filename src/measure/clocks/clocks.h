@@ -163,6 +163,26 @@ void lc_clk_worked(struct lc_clk_thread *k, uint64_t now, uint32_t node);
 /* An event that is no call: the thread was in the OpenMP runtime until now (ticks). */
 void lc_clk_left_runtime(struct lc_clk_thread *k, uint64_t now);
 
+/* Parts of both, with the thread's own lock. */
+
+/* Of the parts of time between two calls, into which regions and samples cut it, ranks that wait
+ * for this one are told the largest: the one that ends took so many ticks. */
+static inline void lc_clk_part_ends(struct lc_clk_thread *k, uint64_t ticks) {
+    if (ticks > 0 && ticks >= k->l.longest) {
+        k->l.longest = ticks;
+        k->l.longest_node = k->l.node;
+    }
+}
+
+/* It was in the runtime of OpenMP since then, until now. */
+static inline void lc_clk_runtime_ends(struct lc_clk_thread *k, uint64_t since, uint64_t now) {
+    if (since < k->l.begin) /* the interval began meanwhile */
+        since = k->l.begin;
+    uint64_t ticks = now > since ? now - since : 0;
+    LC_SHOW(k->l.origin, k->l.origin + ticks);
+    k->l.in_omp += ticks;
+}
+
 /* This thread is the only one, so far: locks cost nothing until there is another one. */
 void lc_clk_own_locks(void);
 

@@ -7,6 +7,7 @@
 #include "measure/clocks/call_state.h"
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_edges.h"
+#include "measure/openmp/usual.h"
 #include "measure/openmp/omp_self.h"
 
 enum { SETS_LOG2 = 10, WAYS = 8 };
@@ -66,8 +67,7 @@ static struct source *search(struct set *set, uint64_t key) {
 static void tell_others(struct lc_omp_thread *o, struct set *set, uint64_t key) {
     struct lc_omp_point here;
     uint64_t now = lc_ticks();
-    lc_omp_worked(o, now);
-    lc_omp_point_now(o, now, &here);
+    lc_omp_work_and_tell(o, now, &here);
     lc_short_lock(&set->lock);
     struct source *source = search(set, key); /* of a region before, whose record serves again */
     if (source == NULL)

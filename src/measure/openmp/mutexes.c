@@ -15,6 +15,7 @@
 #include "measure/openmp/omp_trace.h"
 #include "measure/openmp/ompt.h"
 #include "measure/openmp/omp_thread.h"
+#include "measure/openmp/usual.h"
 
 enum {
     BUCKETS = 4096,
@@ -202,8 +203,7 @@ void lc_omp_mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
         return;
     uint64_t now = lc_ticks();
     o->takes_lock = true;
-    lc_omp_enter(o, now);
-    lc_omp_push(o, construct_of(kind), code, now);
+    lc_omp_enter_construct(o, construct_of(kind), code, now);
     lc_omp_done(o, now);
 }
 
@@ -256,7 +256,9 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
         wait_for_word(o, lock);
     uint64_t entered = o->entered, now = lc_ticks(); /* not before the release */
     struct lc_omp_late holder = {0};
-    lc_omp_leave(o, now);
+    bool usual = !only_tries(kind) && lc_omp_leave_usually(o, now);
+    if (lc_unlikely(!usual))
+        lc_omp_leave(o, now);
     if (!alone) {
         atomic_store_explicit(&lock->held, 1, memory_order_relaxed);
         lc_omp_edge_joint(o, &lock->last, now, &holder);
@@ -270,13 +272,14 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
             lc_omp_waited(o, o->at,
                           of_construct(kind) ? LC_MEASURED_OMP_CRITICAL : LC_MEASURED_OMP_LOCK,
                           holder.when - entered, &holder);
-        hold.traced = !alone && lc_omp_trace_acquired(o, lock->number, hold.order, block_of(kind),
-                                                      code, now, &hold.block);
+        if (lc_unlikely(!usual && !alone))
+            hold.traced = lc_omp_trace_acquired(o, lock->number, hold.order, block_of(kind), code,
+                                                now, &hold.block);
         hold.construct = hold.traced && of_construct(kind) ? o->at->node : 0;
         if (hold.construct != 0)
             lc_omp_pop_into_block(o, now);
         else
-            lc_omp_pop(o, now);
+            lc_omp_construct_left(o, usual, now);
     }
     if (!alone)
         begin_hold(o, lock, &hold);
@@ -291,8 +294,7 @@ void lc_omp_mutex_released(int kind, uint64_t wait, const void *code) {
         return;
     struct lc_omp_point here;
     uint64_t now = lc_ticks();
-    lc_omp_worked(o, now);
-    lc_omp_point_now(o, now, &here);
+    lc_omp_work_and_tell(o, now, &here);
     lc_omp_join(&lock->last, &here);
     lc_omp_point_drop(o, &here);
     struct hold hold = end_hold(lock, o);

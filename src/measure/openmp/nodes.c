@@ -118,9 +118,9 @@ struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
 /* That of a construct below the node where the thread is. */
 static inline struct lc_omp_node *inner_of(struct lc_omp_thread *o, enum lc_omp_construct construct,
                                            uint64_t code) {
-    struct lc_omp_node *at = o->at, *inner = at->inner;
-    if (lc_unlikely(inner == NULL || inner->code != code || inner->kind != (uint32_t)construct))
-        at->inner = inner = find(o, at->node, construct, code);
+    struct lc_omp_node *inner = lc_omp_node_inside(o->at, construct, (const void *)code);
+    if (lc_unlikely(inner == NULL))
+        o->at->inner = inner = find(o, o->at->node, construct, code);
     return inner;
 }
 
@@ -180,10 +180,8 @@ void lc_omp_book(struct lc_omp_thread *o, uint64_t now) {
         else
             lc_samples_drop(t);
     }
-    if (now > t->last_ticks && (mode & LC_MODE_ON) != 0) {
-        o->at->row->sum += now - t->last_ticks;
-        t->outside_ticks += now - t->last_ticks;
-    }
+    if ((mode & LC_MODE_ON) != 0)
+        lc_omp_book_time(o, now);
     t->last_ticks = now;
 }
 
@@ -194,11 +192,11 @@ bool lc_omp_push_unseen(struct lc_omp_thread *o, enum lc_omp_construct construct
     lc_omp_book(o, now);
     if (o->n_outer < LC_OMP_DEEPEST) {
         struct lc_omp_node *inner = inner_of(o, construct, (uint64_t)code);
-        o->outer[o->n_outer] = o->at;
-        o->at = inner != NULL ? inner : o->at;
-        o->at->row->count++;
+        lc_omp_go_into(o, inner != NULL ? inner : o->at);
+        return true;
     }
-    return o->n_outer++ < LC_OMP_DEEPEST;
+    o->n_outer++;
+    return false;
 }
 
 void lc_omp_push(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,
@@ -217,8 +215,7 @@ void lc_omp_pop_into_block(struct lc_omp_thread *o, uint64_t now) {
     if (o->at == NULL || o->n_outer == 0)
         return;
     lc_omp_book(o, now);
-    if (--o->n_outer < LC_OMP_DEEPEST)
-        o->at = o->outer[o->n_outer];
+    lc_omp_go_out(o);
 }
 
 static bool measures(const struct lc_omp_thread *o) {

@@ -4,6 +4,8 @@
 #ifndef LC_MEASURE_OPENMP_NODES_H
 #define LC_MEASURE_OPENMP_NODES_H
 
+#include "format/state.h"
+#include "measure/core/thread.h"
 #include "measure/openmp/omp_thread.h"
 
 enum lc_omp_construct {
@@ -63,6 +65,39 @@ void lc_omp_pop(struct lc_omp_thread *o, uint64_t now);
  * ..), whose time belongs to the code around the construct; the trace shows the construct until
  * its end. */
 void lc_omp_pop_into_block(struct lc_omp_thread *o, uint64_t now);
+
+/* Parts of these. */
+
+/* The node of a construct below another one that was asked for last there; NULL: it is not that
+ * one. */
+static inline struct lc_omp_node *lc_omp_node_inside(const struct lc_omp_node *at,
+                                                     enum lc_omp_construct construct,
+                                                     const void *code) {
+    struct lc_omp_node *inner = at->inner;
+    bool same = lc_likely(inner != NULL && inner->code == (uint64_t)code &&
+                          inner->kind == (uint32_t)construct);
+    return same ? inner : NULL;
+}
+/* The time since the last event, while it is measured, belongs to where the thread is. */
+static inline void lc_omp_book_time(struct lc_omp_thread *o, uint64_t now) {
+    struct lc_thread *t = o->t;
+    if (now > t->last_ticks) {
+        o->at->row->sum += now - t->last_ticks;
+        t->outside_ticks += now - t->last_ticks;
+    }
+    t->last_ticks = now;
+}
+/* From where the thread is into a construct there; no more than LC_OMP_DEEPEST. */
+static inline void lc_omp_go_into(struct lc_omp_thread *o, struct lc_omp_node *inner) {
+    o->outer[o->n_outer++] = o->at;
+    o->at = inner;
+    inner->row->count++;
+}
+/* Out of the innermost one. */
+static inline void lc_omp_go_out(struct lc_omp_thread *o) {
+    if (--o->n_outer < LC_OMP_DEEPEST)
+        o->at = o->outer[o->n_outer];
+}
 
 /* What is measured at a node besides its time; kind: enum lc_measured_wait. Not outside of measured
  * intervals. */

@@ -11,11 +11,6 @@
 #include "measure/openmp/tasks.h"
 #include "piggyback/logical.h"
 
-/* Without a branch: which is larger, nobody can foresee. */
-static inline void raise(uint64_t *to, uint64_t from) {
-    *to = from > *to ? from : *to;
-}
-
 /* Its clock in the phase is its own from now on. */
 static void into_phase(struct lc_omp_task *task, const struct lc_logical *l) {
     if (lc_likely(task->phase == l->phase))
@@ -36,14 +31,13 @@ static LC_COLD void task_follows_phase(struct lc_omp_thread *o, const struct lc_
         into_phase(task, l);
         task->phase_clock += own;
         if (l->phase_useful > o->seen_phase_useful + own)
-            raise(&task->phase_clock, l->phase_useful);
+            lc_omp_raise(&task->phase_clock, l->phase_useful);
     }
     o->seen_phase_own = l->phase_own;
     o->seen_phase_useful = l->phase_useful;
 }
 
-/* The current task's clock, up to the thread's last event. Where the thread's clock grew by more
- * than its own work, an MPI call brought the edge. */
+/* The current task's clock, up to the thread's last event. */
 static inline void task_follows(struct lc_omp_thread *o, const struct lc_logical *l) {
     struct lc_omp_task *task = o->running;
     if (lc_unlikely(l->interval != o->interval)) {
@@ -59,16 +53,7 @@ static inline void task_follows(struct lc_omp_thread *o, const struct lc_logical
                 task->work = 0;
             task->n_spans = 0;
         }
-        uint64_t own = l->own - o->seen_own;
-        task->clock += own;
-        if (task->span != 0) {
-            if (!lc_clk.backlog) /* else it was counted already (worked_later) */
-                task->work += own;
-            lc_omp_spans_have(task->spans, &task->n_spans, task->span);
-            task->spans[task->span - 1] += own;
-        }
-        if (l->useful > o->seen_useful + own && l->useful > task->clock)
-            task->clock = l->useful;
+        lc_omp_task_grows(o, task, l);
     }
     o->seen_own = l->own;
     o->seen_useful = l->useful;
@@ -125,7 +110,7 @@ void lc_omp_clock_runs(struct lc_omp_thread *o, struct lc_clk_thread *k, struct 
         if (!(lc_clk.whatif_tasks & 1u << s))
             continue;
         uint64_t *clock = &k->l.vec.whatif[s];
-        raise(&o->whatif_max[s], *clock);
+        lc_omp_raise(&o->whatif_max[s], *clock);
         if (before != NULL)
             before->whatif[s] = *clock;
         bool goes_on = !fresh && task != NULL && task->interval == k->l.interval;
@@ -140,9 +125,9 @@ void lc_omp_clock_follows(struct lc_omp_thread *o, struct lc_clk_thread *k,
     struct lc_omp_task *task = o->running;
     if (task == NULL || ended->interval != k->l.interval || task->interval != ended->interval)
         return;
-    raise(&task->clock, ended->clock);
+    lc_omp_raise(&task->clock, ended->clock);
     if (ended->phase == task->phase)
-        raise(&task->phase_clock, ended->phase_clock);
+        lc_omp_raise(&task->phase_clock, ended->phase_clock);
     lc_omp_spans_raise(task->spans, &task->n_spans, ended->spans, ended->n_spans);
     lc_clk_own_lock(k);
     for (uint32_t s = 0; s < k->l.vec.n_whatif; s++)
@@ -191,25 +176,19 @@ void lc_omp_clock_task_ended(struct lc_omp_thread *o, const struct lc_omp_task *
 
 void lc_omp_clock_undeferred(struct lc_omp_task *task, const struct lc_omp_task *creator) {
     if (creator->interval == task->interval)
-        raise(&task->clock, creator->clock);
+        lc_omp_raise(&task->clock, creator->clock);
 }
 
 void lc_omp_clock_point(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now,
                         struct lc_omp_point *point) {
     const struct lc_omp_task *task = o->running;
     lc_clk_own_lock(k);
-    lc_logical_stamp(&k->l, now, &point->stamp);
+    lc_omp_clock_tell(task, k, now, point);
     lc_clk_own_unlock(k);
-    point->later = NULL;
-    point->process = k->l.process;
-    point->task = task != NULL ? task->clock : 0;
     if (lc_unlikely(k->l.phase != 0)) {
         point->phase_process = k->l.phase_process;
         point->phase_task = task != NULL && task->phase == k->l.phase ? task->phase_clock : 0;
     }
-    point->n_spans = task != NULL ? task->n_spans : 0;
-    for (uint32_t i = 0; i < point->n_spans; i++)
-        point->spans[i] = task->spans[i];
     for (uint32_t s = 0; s < k->l.vec.n_whatif; s++)
         point->whatif[s] = k->l.vec.whatif[s];
 }
@@ -221,25 +200,19 @@ void lc_omp_clock_edge(struct lc_omp_thread *o, struct lc_clk_thread *k,
     if (point->stamp.interval != l->interval || !l->interval)
         return;
     lc_clk_own_lock(k);
-    bool won = lc_logical_edge(l, &point->stamp, now);
     for (uint32_t s = 0; s < l->vec.n_whatif; s++)
         if (point->whatif[s] > l->vec.whatif[s])
             LC_SHOW(l->vec.whatif[s], point->whatif[s]);
-    lc_logical_adopt(l, &point->stamp, won, &lc_clk.mine);
-    raise(&l->process, point->process);
+    lc_omp_clock_take(o, k, task != NULL && task->interval == l->interval ? task : NULL, point,
+                      now);
     bool phase = l->phase != 0 && point->stamp.phase == l->phase;
     if (phase)
-        raise(&l->phase_process, point->phase_process);
+        lc_omp_raise(&l->phase_process, point->phase_process);
     lc_clk_own_unlock(k);
-    if (task != NULL && task->interval == l->interval) {
-        raise(&task->clock, point->task);
-        if (phase) {
-            into_phase(task, l);
-            raise(&task->phase_clock, point->phase_task);
-        }
-        lc_omp_spans_raise(task->spans, &task->n_spans, point->spans, point->n_spans);
+    if (phase && task != NULL && task->interval == l->interval) {
+        into_phase(task, l);
+        lc_omp_raise(&task->phase_clock, point->phase_task);
     }
-    o->seen_useful = l->useful;
     o->seen_phase_useful = l->phase_useful;
 }
 
@@ -265,9 +238,9 @@ static LC_COLD void join_phase(struct lc_omp_point *all, const struct lc_omp_poi
     struct lc_stamp *to = &all->stamp;
     const struct lc_stamp *from = &point->stamp;
     if (from->phase == to->phase) {
-        raise(&to->phase_useful, from->phase_useful);
-        raise(&all->phase_process, point->phase_process);
-        raise(&all->phase_task, point->phase_task);
+        lc_omp_raise(&to->phase_useful, from->phase_useful);
+        lc_omp_raise(&all->phase_process, point->phase_process);
+        lc_omp_raise(&all->phase_task, point->phase_task);
     } else if (from->enter >= to->enter) {
         to->phase = from->phase;
         to->phase_useful = from->phase_useful;
@@ -285,7 +258,7 @@ void lc_omp_clock_join(struct lc_omp_joint *joint, const struct lc_omp_point *po
         joint->any = true;
         return;
     }
-    raise(&to->enter, from->enter);
+    lc_omp_raise(&to->enter, from->enter);
     if (point->late.when > all->late.when)
         all->late = point->late;
     if (from->interval < to->interval)
@@ -295,12 +268,12 @@ void lc_omp_clock_join(struct lc_omp_joint *joint, const struct lc_omp_point *po
         to->node = from->node;
         to->vector = from->vector;
     }
-    raise(&to->outside_omp, from->outside_omp);
+    lc_omp_raise(&to->outside_omp, from->outside_omp);
     if (lc_unlikely((from->phase | to->phase) != 0))
         join_phase(all, point);
-    raise(&all->process, point->process);
-    raise(&all->task, point->task);
+    lc_omp_raise(&all->process, point->process);
+    lc_omp_raise(&all->task, point->task);
     lc_omp_spans_raise(all->spans, &all->n_spans, point->spans, point->n_spans);
     for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
-        raise(&all->whatif[s], point->whatif[s]);
+        lc_omp_raise(&all->whatif[s], point->whatif[s]);
 }

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct lc_clk_thread;
-struct lc_omp_joint;
-struct lc_omp_point;
-struct lc_omp_task;
-struct lc_omp_thread;
+#include "measure/clocks/call_state.h"
+#include "measure/clocks/clocks.h"
+#include "measure/openmp/omp_thread.h"
+#include "measure/openmp/tasks.h"
+#include "piggyback/logical.h"
 
 /* Its edges are known: it begins with a fork. */
 void lc_omp_clock_begins(struct lc_omp_thread *o, struct lc_clk_thread *k, uint64_t now);
@@ -50,5 +50,56 @@ void lc_omp_clock_edge(struct lc_omp_thread *o, struct lc_clk_thread *k,
                        const struct lc_omp_point *point, uint64_t now);
 /* The joint has the maxima of all points that have come. */
 void lc_omp_clock_join(struct lc_omp_joint *joint, const struct lc_omp_point *point);
+
+/* Parts of these, where there is no phase and no what-if clock; with the thread's own lock. task:
+ * that it runs, of its interval, or NULL. */
+
+/* Without a branch: which is larger, nobody can foresee. */
+static inline void lc_omp_raise(uint64_t *to, uint64_t from) {
+    *to = from > *to ? from : *to;
+}
+
+/* The task's clock, up to the thread's last event. Where the thread's clock grew by more than its
+ * own work, an MPI call brought the edge. */
+static inline void lc_omp_task_grows(const struct lc_omp_thread *o, struct lc_omp_task *task,
+                                     const struct lc_logical *l) {
+    uint64_t own = l->own - o->seen_own;
+    task->clock += own;
+    if (task->span != 0) {
+        if (!lc_clk.backlog) /* else it was counted already (worked_later) */
+            task->work += own;
+        lc_omp_spans_have(task->spans, &task->n_spans, task->span);
+        task->spans[task->span - 1] += own;
+    }
+    if (l->useful > o->seen_useful + own && l->useful > task->clock)
+        task->clock = l->useful;
+}
+
+/* What both tell others now; all but `late`. */
+static inline void lc_omp_clock_tell(const struct lc_omp_task *task, struct lc_clk_thread *k,
+                                     uint64_t now, struct lc_omp_point *point) {
+    lc_logical_stamp(&k->l, now, &point->stamp);
+    point->later = NULL;
+    point->process = k->l.process;
+    point->task = task != NULL ? task->clock : 0;
+    point->n_spans = task != NULL ? task->n_spans : 0;
+    for (uint32_t i = 0; i < point->n_spans; i++)
+        point->spans[i] = task->spans[i];
+}
+
+/* An edge from a point of the same interval. */
+static inline void lc_omp_clock_take(struct lc_omp_thread *o, struct lc_clk_thread *k,
+                                     struct lc_omp_task *task, const struct lc_omp_point *point,
+                                     uint64_t now) {
+    struct lc_logical *l = &k->l;
+    bool won = lc_logical_edge(l, &point->stamp, now);
+    lc_logical_adopt(l, &point->stamp, won, &lc_clk.mine);
+    lc_omp_raise(&l->process, point->process);
+    if (task != NULL) {
+        lc_omp_raise(&task->clock, point->task);
+        lc_omp_spans_raise(task->spans, &task->n_spans, point->spans, point->n_spans);
+    }
+    o->seen_useful = l->useful;
+}
 
 #endif

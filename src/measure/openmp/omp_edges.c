@@ -17,6 +17,7 @@
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/omp_clocks.h"
 #include "measure/openmp/omp_later.h"
+#include "measure/openmp/usual.h"
 #include "measure/samples/sampler.h"
 
 /* The time until then was spent in a function below the node where the thread is. */
@@ -74,7 +75,7 @@ void lc_omp_begins(struct lc_omp_thread *o, uint64_t now) {
 }
 
 /* It has worked until now; enters: and goes into the runtime. */
-static inline void work_until(struct lc_omp_thread *o, uint64_t now, bool enters) {
+static LC_COLD void work_until(struct lc_omp_thread *o, uint64_t now, bool enters) {
     struct lc_clk_thread *k = clocks_of(o, now);
     if (k == NULL)
         return;
@@ -91,16 +92,40 @@ static inline void work_until(struct lc_omp_thread *o, uint64_t now, bool enters
         lc_omp_blame_work(o, k->l.last - last);
 }
 
+LC_COLD struct lc_clk_thread *lc_omp_usual_look(struct lc_omp_thread *o, struct lc_clk_thread *k) {
+    bool usual = k->epoch == lc_clk.epoch && k->l.interval != 0 && o->interval == k->l.interval &&
+                 (k->l.phase | o->phase | k->l.vec.n_whatif | lc_clk.n_whatif) == 0 &&
+                 !lc_clk.backlog && !k->todo && k->began == UINT64_MAX;
+    o->usual_epoch = usual ? k->epoch : 0;
+    if (usual)
+        return k;
+    lc_clk_own_unlock(k);
+    return NULL;
+}
+
 void lc_omp_worked(struct lc_omp_thread *o, uint64_t now) {
-    work_until(o, now, false);
+    struct lc_clk_thread *k = lc_omp_usual_task(o) ? lc_omp_usual(o) : NULL;
+    if (lc_unlikely(k == NULL)) {
+        work_until(o, now, false);
+        return;
+    }
+    if (lc_likely(k->in_runtime == 0))
+        lc_omp_usual_worked(o, k, now);
+    lc_omp_usual_over(k);
 }
 
 void lc_omp_enter(struct lc_omp_thread *o, uint64_t now) {
-    o->entered = now;
-    work_until(o, now, true);
+    struct lc_clk_thread *k = lc_omp_usual_task(o) ? lc_omp_usual(o) : NULL;
+    if (lc_unlikely(k == NULL)) {
+        o->entered = now;
+        work_until(o, now, true);
+        return;
+    }
+    lc_omp_usual_enter(o, k, now);
+    lc_omp_usual_over(k);
 }
 
-void lc_omp_leave(struct lc_omp_thread *o, uint64_t now) {
+static LC_COLD void leave(struct lc_omp_thread *o, uint64_t now) {
     struct lc_clk_thread *k = clocks_of(o, now);
     if (k == NULL || (lc_clk.backlog && !o->in_runtime))
         return;
@@ -109,6 +134,17 @@ void lc_omp_leave(struct lc_omp_thread *o, uint64_t now) {
         k->seen = lc_larger(k->seen, now);
     }
     lc_omp_apply(o, LC_OMP_LEAVES, NULL, NULL, now);
+}
+
+void lc_omp_leave(struct lc_omp_thread *o, uint64_t now) {
+    bool usual = o->running == NULL || lc_omp_usual_task(o);
+    struct lc_clk_thread *k = usual ? lc_omp_usual(o) : NULL;
+    if (lc_unlikely(k == NULL)) {
+        leave(o, now);
+        return;
+    }
+    lc_omp_usual_leave(k, now);
+    lc_omp_usual_over(k);
 }
 
 /* From 1 to twice LC_EVENT_EVERY, which it is on average. */

@@ -51,6 +51,7 @@ lc_omp_happens(struct lc_omp_thread *o, struct lc_clk_thread *k, enum lc_omp_cha
         break;
     case LC_OMP_TAKES_OVER:
         o->seen_own = o->seen_useful = 0;
+        o->usual_epoch = 0;
         o->running = NULL;
         break;
     case LC_OMP_WORKED:
@@ -119,11 +120,6 @@ lc_omp_happens(struct lc_omp_thread *o, struct lc_clk_thread *k, enum lc_omp_cha
  * are kept until it has happened. now 0: the time of the thread's last event. */
 void lc_omp_later_at(struct lc_omp_thread *o, enum lc_omp_change what, void *record, void *other,
                      uint64_t now, uint32_t node);
-
-/* The node where the thread is. */
-static inline uint32_t lc_omp_node_now(const struct lc_omp_thread *o) {
-    return o->at != NULL ? o->at->node : 0;
-}
 
 /* Does it now, or in its turn. */
 static inline __attribute__((always_inline)) void lc_omp_apply_at(struct lc_omp_thread *o,

@@ -300,6 +300,7 @@ struct lc_omp_thread {
     /* the thread's clocks when the task's was last brought up to them, and their interval */
     uint64_t seen_useful, seen_own;
     uint32_t interval, phase;
+    uint32_t usual_epoch; /* of the clocks, in which events are usual (usual.h); 0: none, so far */
     uint64_t seen_phase_useful, seen_phase_own, phase_task_max; /* the same in the phase */
     /* of the implicit task that ended last */
     uint64_t last_task_clock, last_phase_clock;
@@ -339,6 +340,11 @@ struct lc_omp_thread {
     struct lc_omp_pools pools;
     struct lc_omp_thread *next; /* all */
 };
+
+/* The node where the thread is. */
+static inline uint32_t lc_omp_node_now(const struct lc_omp_thread *o) {
+    return o->at != NULL ? o->at->node : 0;
+}
 
 /* Nobody has come to it; with one reference. NULL: no memory. */
 static inline struct lc_omp_set *lc_omp_set_new(struct lc_omp_thread *o) {

@@ -9,6 +9,7 @@
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_self.h"
 #include "measure/openmp/omp_trace.h"
+#include "measure/openmp/usual.h"
 #include "measure/core/state_write.h"
 
 static _Atomic bool any_explicit;
@@ -163,9 +164,8 @@ void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame
     if (task == NULL)
         return;
     uint64_t now = lc_ticks();
-    lc_omp_worked(o, now);
+    lc_omp_work_and_tell(o, now, &task->created);
     lc_omp_book(o, now);
-    lc_omp_point_now(o, now, &task->created);
     task->explicit_one = true;
     task->undeferred = (flags & OMPT_TASK_UNDEFERRED) != 0;
     task->untied = (flags & OMPT_TASK_UNTIED) != 0;
@@ -396,8 +396,7 @@ static void end_task(struct lc_omp_thread *o, struct lc_omp_task *task, bool com
 /* The event of a detached task is fulfilled, by this thread in another task. */
 static void fulfil(struct lc_omp_thread *o, struct lc_omp_task *task, bool last, uint64_t now) {
     struct lc_omp_point here;
-    lc_omp_worked(o, now);
-    lc_omp_point_now(o, now, &here);
+    lc_omp_work_and_tell(o, now, &here);
     join_event(o, task, &here);
     if (!last) {
         lc_omp_point_drop(o, &here);

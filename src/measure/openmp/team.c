@@ -18,6 +18,7 @@
 #include "measure/openmp/omp_thread.h"
 #include "measure/openmp/omp_trace.h"
 #include "measure/openmp/tasks.h"
+#include "measure/openmp/usual.h"
 #include "measure/hot/locations.h"
 #include "measure/core/state_write.h"
 
@@ -168,8 +169,7 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
             lc_omp_node_get(o, o->at->node, league ? LC_OMP_AT_TEAMS : LC_OMP_AT_PARALLEL, code);
         region->node = node != NULL ? node->node : o->at->node;
     }
-    lc_omp_enter(o, now);
-    lc_omp_point_now(o, now, &region->fork);
+    lc_omp_enter_and_tell(o, now, &region->fork);
     bool has_path = region->node != 0 && region->node != LC_NONE;
     uint32_t above = has_path ? lc_state_nodes()[region->node].parent : LC_NONE;
     region->fork.late.node = above != LC_NONE ? above : 0;
@@ -307,35 +307,57 @@ static void book_fork(struct lc_omp_thread *o, const struct lc_omp_region *regio
     }
 }
 
+/* The clocks of a thread whose share of the region begins, and which runs its task from now on. */
+static inline bool usual_share(struct lc_omp_thread *o, const struct lc_omp_region *region,
+                               struct lc_omp_task *task, uint64_t now) {
+    bool usual = !o->fresh && (o->running == NULL || lc_omp_usual_task(o));
+    struct lc_clk_thread *k = lc_likely(usual) ? lc_omp_usual(o) : NULL;
+    if (lc_unlikely(k == NULL))
+        return false;
+    lc_omp_usual_leave(k, now);
+    task->interval = k->l.interval;
+    o->task = o->running = task;
+    lc_omp_usual_edge(o, k, &region->fork, now);
+    lc_omp_usual_over(k);
+    return true;
+}
+
 static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
                         union ompt_data *data, unsigned number, unsigned team) {
     struct lc_omp_task *task = lc_omp_task_new(o);
     if (task == NULL)
         return;
     uint64_t now = lc_ticks();
-    lc_omp_leave(o, now);
-    if (number != 0 && o->fresh)
-        lc_omp_begins(o, now);
+    bool goes_on = number == 0 && o->task != NULL;
+    bool usual = usual_share(o, region, task, now);
+    if (lc_unlikely(!usual)) {
+        lc_omp_leave(o, now);
+        if (number != 0 && o->fresh)
+            lc_omp_begins(o, now);
+    }
     o->fresh = false;
-    if (number != 0 || o->task == NULL) {
+    if (goes_on) {
+        lc_omp_book_as(o, usual, now);
+    } else {
         if (o->at != NULL && o->n_outer == 0)
-            lc_omp_book(o, now); /* idle until now */
+            lc_omp_book_as(o, usual, now); /* idle until now */
         o->at = lc_omp_node_known(o, region->node);
         o->n_outer = 0;
         o->t->last_ticks = now;
-    } else {
-        lc_omp_book(o, now);
     }
     task->region = region;
     task->barrier = region->first_barrier;
     lc_omp_barrier_ahead(region, task->barrier, number);
     task->number = number;
-    lc_omp_run_first(o, task);
+    if (lc_unlikely(!usual))
+        lc_omp_run_first(o, task);
     if (atomic_load_explicit(&region->team, memory_order_relaxed) != team)
         atomic_store_explicit(&region->team, team, memory_order_relaxed);
-    lc_omp_trace_team(o, task, now);
     book_fork(o, region, now);
-    lc_omp_edge(o, &region->fork, now);
+    if (lc_unlikely(!usual)) {
+        lc_omp_trace_team(o, task, now);
+        lc_omp_edge(o, &region->fork, now);
+    }
     if (o->at != NULL && (number != 0 || region->opened == 0)) /* else when its path was opened */
         o->at->row->count++;
     data->ptr = task;
@@ -413,107 +435,19 @@ static bool is_barrier(int kind) {
     return kind != OMPT_SYNC_TASKWAIT && kind != OMPT_SYNC_TASKGROUP && kind != OMPT_SYNC_REDUCTION;
 }
 
-/* Perhaps the last one of a team; before 5.1 that is told as those of worksharing are. */
-static bool may_be_last(int kind) {
-    return kind == OMPT_SYNC_IMPLICIT || kind == OMPT_SYNC_PARALLEL || kind == OMPT_SYNC_TEAMS;
-}
-
-/* It has come to a barrier, whose node it is at; node: where it was longest before. */
-static void arrive(struct lc_omp_thread *o, uint32_t node, uint64_t now) {
-    struct lc_omp_task *task = o->task;
-    struct lc_omp_point here;
-    lc_omp_point_now(o, now, &here);
-    here.late.node = node;
-    lc_omp_wait_begin(o, true, now);
-    lc_omp_tell_ended(o);
-    lc_omp_barrier_come(task->region, task->barrier++, task->number, &here);
-    task->holds_region = true;
-    lc_omp_point_drop(o, &here);
-}
-
-static void barrier_begin(struct lc_omp_thread *o, int kind, union ompt_data *data,
-                          const void *code) {
-    struct lc_omp_task *task = o->task;
-    uint64_t now = lc_ticks();
-    lc_omp_enter(o, now);
-    uint32_t node = lc_omp_blame_node(o);
-    lc_omp_push(o, kind == OMPT_SYNC_EXPLICIT ? LC_OMP_AT_BARRIER : LC_OMP_AT_IMPLICIT_BARRIER,
-                code, now);
-    if (task != NULL && task->region != NULL && !task->explicit_one) {
-        arrive(o, node, now);
-        if (may_be_last(kind))
-            lc_omp_task_hide(o, data);
-    }
-    lc_omp_done(o, now);
-}
-
-static void barrier_end(struct lc_omp_thread *o, int kind) {
-    struct lc_omp_task *task = o->task;
-    uint64_t now = lc_ticks();
-    lc_omp_leave(o, now);
-    if (task != NULL && task->region != NULL && task->came != 0) {
-        struct lc_omp_late last =
-            lc_omp_barrier_leave(o, task->region, task->barrier - 1, task->number, now);
-        lc_omp_wait_book(o, task, task->came,
-                         kind == OMPT_SYNC_EXPLICIT ? LC_MEASURED_OMP_EBARRIER
-                                                    : LC_MEASURED_OMP_IBARRIER,
-                         &last);
-        task->came = 0;
-        bool team = atomic_load_explicit(&task->region->team, memory_order_relaxed) > 1;
-        o->barrier_left = team && may_be_last(kind) ? now : 0; /* see share_ends */
-    }
-    lc_omp_pop(o, now);
-    lc_omp_done(o, now);
-}
-
-void lc_omp_barrier_perhaps(const void *code) {
-    struct lc_omp_thread *o = lc_omp_self();
-    if (o == NULL || o->task == NULL || o->task->region == NULL || o->task->explicit_one)
-        return;
-    uint64_t now = lc_ticks();
-    lc_omp_enter(o, now);
-    uint32_t node = lc_omp_blame_node(o);
-    lc_omp_push_unseen(o, LC_OMP_AT_IMPLICIT_BARRIER, code, now);
-    arrive(o, node, now);
-    lc_omp_done(o, now);
-}
-
-void lc_omp_barrier_was_there(bool was) {
-    struct lc_omp_thread *o = lc_omp_self();
-    struct lc_omp_task *task = o != NULL ? o->task : NULL;
-    if (task == NULL || task->region == NULL || task->came == 0)
-        return;
-    bool node = o->at != NULL && o->n_outer > 0 && o->n_outer <= LC_OMP_DEEPEST;
-    if (was) { /* in the trace behind the tasks that it executed there */
-        if (node)
-            lc_omp_trace2(o, LC_REC_OMP_IN, task->back != 0 ? task->back : task->came, o->at->node);
-        barrier_end(o, OMPT_SYNC_IMPLICIT);
-        return;
-    }
-    lc_omp_barrier_gone(task->region, --task->barrier, task->number);
-    task->came = 0;
-    uint64_t now = lc_ticks();
-    lc_omp_leave(o, now);
-    if (node)
-        o->at->row->count--;
-    lc_omp_pop_into_block(o, now);
-    lc_omp_done(o, now);
-}
-
 static void taskwait(struct lc_omp_thread *o, bool begins, const void *code) {
     struct lc_omp_late last = {0};
     uint64_t now = lc_ticks();
     if (begins) {
-        lc_omp_enter(o, now);
-        lc_omp_push(o, LC_OMP_AT_TASKWAIT, code, now);
+        lc_omp_enter_construct(o, LC_OMP_AT_TASKWAIT, code, now);
         lc_omp_wait_begin(o, false, now);
     } else {
-        lc_omp_leave(o, now);
+        bool usual = lc_omp_leave_construct(o, now);
         if (o->task != NULL) {
             lc_omp_edge_joint(o, &o->task->children, now, &last);
             lc_omp_wait_end_tasks(o, &last);
         }
-        lc_omp_pop(o, now);
+        lc_omp_construct_left(o, usual, now);
     }
     lc_omp_done(o, now);
 }
@@ -558,18 +492,17 @@ void lc_omp_sync_region(int kind, int endpoint, union ompt_data *region, union o
             taskgroup_end(o, lc_ticks());
     } else if (is_barrier(kind)) {
         if (endpoint == OMPT_BEGIN)
-            barrier_begin(o, kind, task, code);
+            lc_omp_barrier_begins(o, kind, task, code);
         /* Without a region, a worker: the end of the barrier that ended its region, told when the
          * next one begins. It stays in the runtime. */
         else if ((region != NULL && region->ptr != NULL) ||
                  (o->task != NULL && o->task->number == 0))
-            barrier_end(o, kind);
+            lc_omp_barrier_ends(o, kind);
     }
 }
 
 static void group_waits(struct lc_omp_thread *o, const void *code, uint64_t since) {
-    lc_omp_enter(o, since);
-    lc_omp_push(o, LC_OMP_AT_TASKGROUP, code, since);
+    lc_omp_enter_construct(o, LC_OMP_AT_TASKGROUP, code, since);
     lc_omp_wait_begin(o, false, since);
 }
 
@@ -595,14 +528,27 @@ void lc_omp_sync_region_wait(int kind, int endpoint, union ompt_data *region, un
     } else {
         struct lc_omp_late last = {0};
         struct lc_omp_group *group = o->task != NULL ? o->task->group : NULL;
-        lc_omp_leave(o, now);
+        bool usual = lc_omp_leave_construct(o, now);
         if (group != NULL) {
             lc_omp_edge_joint(o, &group->joint, now, &last);
             lc_omp_wait_end_tasks(o, &last);
         }
-        lc_omp_pop(o, now);
+        lc_omp_construct_left(o, usual, now);
     }
     lc_omp_done(o, now);
+}
+
+/* A construct that is the program's work begins or ends. */
+static inline void work_construct(struct lc_omp_thread *o, bool begins,
+                                  enum lc_omp_construct construct, const void *code, uint64_t now) {
+    struct lc_omp_node *inside = begins ? lc_omp_usual_inside(o, construct, code) : NULL;
+    if (lc_likely((!begins || inside != NULL) && lc_omp_usual_works(o, inside, now)))
+        return;
+    lc_omp_worked(o, now);
+    if (begins)
+        lc_omp_push(o, construct, code, now);
+    else
+        lc_omp_pop(o, now);
 }
 
 void lc_omp_work(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
@@ -625,13 +571,9 @@ void lc_omp_work(int kind, int endpoint, union ompt_data *region, union ompt_dat
     uint64_t now = lc_ticks();
     uint32_t construct =
         kind > 0 && kind < (int)sizeof constructs ? constructs[kind] : LC_OMP_AT_FOR;
-    lc_omp_worked(o, now);
     if (endpoint == OMPT_BEGIN && kind == OMPT_WORK_LOOP && o->task != NULL)
         o->task->loops++;
-    if (endpoint == OMPT_BEGIN)
-        lc_omp_push(o, (enum lc_omp_construct)construct, code, now);
-    else
-        lc_omp_pop(o, now);
+    work_construct(o, endpoint == OMPT_BEGIN, (enum lc_omp_construct)construct, code, now);
     lc_omp_done(o, now);
 }
 
@@ -642,11 +584,7 @@ void lc_omp_masked(int endpoint, union ompt_data *region, union ompt_data *task,
     if (o == NULL || o->at == NULL || endpoint == OMPT_BEGINEND)
         return;
     uint64_t now = lc_ticks();
-    lc_omp_worked(o, now);
-    if (endpoint == OMPT_BEGIN)
-        lc_omp_push(o, LC_OMP_AT_MASTER, code, now);
-    else
-        lc_omp_pop(o, now);
+    work_construct(o, endpoint == OMPT_BEGIN, LC_OMP_AT_MASTER, code, now);
     lc_omp_done(o, now);
 }
 
