@@ -239,7 +239,13 @@ void lc_omp_put(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, 
 
 void lc_omp_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t ticks,
                    const struct lc_omp_late *late) {
-    if (at == NULL || ticks == 0 || !measures(o))
+    if (ticks != 0 && measures(o))
+        lc_omp_put_waited(o, at, kind, ticks, late);
+}
+
+void lc_omp_put_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind,
+                       uint64_t ticks, const struct lc_omp_late *late) {
+    if (at == NULL || ticks == 0)
         return;
     lc_omp_put(o, at, kind, ticks);
     lc_omp_blame_add(at, late, ticks);

@@ -108,5 +108,8 @@ void lc_omp_put(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, 
  * known. Not outside of measured intervals. */
 void lc_omp_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t ticks,
                    const struct lc_omp_late *late);
+/* lc_omp_waited, also outside of measured intervals. */
+void lc_omp_put_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind,
+                       uint64_t ticks, const struct lc_omp_late *late);
 
 #endif

@@ -233,6 +233,8 @@ void lc_omp_point_now(struct lc_omp_thread *o, uint64_t now, struct lc_omp_point
 }
 
 void lc_omp_point_drop(struct lc_omp_thread *o, struct lc_omp_point *point) {
+    if (lc_likely(point->later == NULL))
+        return;
     lc_omp_unkeep(&o->pools, point->later);
     point->later = NULL;
 }

@@ -296,14 +296,14 @@ static void book_fork(struct lc_omp_thread *o, const struct lc_omp_region *regio
         since = begin;
     if (since != 0 && fork->when > since) {
         struct lc_omp_node *idle = lc_omp_node_idle(o);
-        lc_omp_waited(o, idle, LC_MEASURED_OMP_IDLE, fork->when - since, fork);
-        lc_omp_add(o, idle, LC_MEASURED_OMP_LIMITED, limited(o, region, fork->when - since));
+        lc_omp_put_waited(o, idle, LC_MEASURED_OMP_IDLE, fork->when - since, fork);
+        lc_omp_put(o, idle, LC_MEASURED_OMP_LIMITED, limited(o, region, fork->when - since));
     }
     o->idle = 0;
     if (now > fork->when && region->fork.stamp.interval == interval) {
         struct lc_omp_node *node = lc_omp_node_known(o, region->node);
-        lc_omp_add(o, node, LC_MEASURED_OMP_FORK, now - fork->when);
-        lc_omp_add(o, node, LC_MEASURED_OMP_MANAGEMENT, now - fork->when);
+        lc_omp_put(o, node, LC_MEASURED_OMP_FORK, now - fork->when);
+        lc_omp_put(o, node, LC_MEASURED_OMP_MANAGEMENT, now - fork->when);
     }
 }
 
@@ -413,22 +413,20 @@ void lc_omp_implicit_task(int endpoint, union ompt_data *region, union ompt_data
     struct lc_omp_thread *o = lc_omp_self();
     if (o == NULL || data == NULL)
         return;
-    struct lc_omp_task *task = data->ptr;
-    if (endpoint == OMPT_END && task == NULL && o->task != NULL && !o->task->explicit_one &&
-        o->task->number != 0)
-        task = o->task; /* see lc_omp_task_hide */
     o->hidden = NULL;
-    /* of teams, too: each is an initial task of a league, which is a region */
-    bool share = endpoint == OMPT_BEGIN
-                     ? region != NULL && region->ptr != NULL
-                     : task != NULL && task->region != NULL &&
-                           atomic_load_explicit(&task->region->team, memory_order_relaxed) != 0;
-    if (share && endpoint == OMPT_BEGIN)
+    /* shares are those of teams, too: each is an initial task of a league, which is a region */
+    if (endpoint != OMPT_BEGIN) {
+        struct lc_omp_task *task = data->ptr;
+        if (task == NULL && o->task != NULL && !o->task->explicit_one && o->task->number != 0)
+            task = o->task; /* see lc_omp_task_hide */
+        if (task != NULL && task->region != NULL &&
+            atomic_load_explicit(&task->region->team, memory_order_relaxed) != 0)
+            end_share(o, task, data);
+    } else if (region != NULL && region->ptr != NULL) {
         begin_share(o, region->ptr, data, number, team);
-    else if (share)
-        end_share(o, task, data);
-    else if (endpoint == OMPT_BEGIN && (flags & OMPT_TASK_INITIAL) && o->task == NULL)
+    } else if ((flags & OMPT_TASK_INITIAL) && o->task == NULL) {
         initial_task(o, data);
+    }
 }
 
 static bool is_barrier(int kind) {

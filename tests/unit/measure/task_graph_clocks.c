@@ -267,8 +267,13 @@ void lc_omp_put(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, 
     lc_omp_add(o, at, kind, amount);
 }
 
-void lc_omp_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t ticks,
-                   const struct lc_omp_late *late) {
+void lc_omp_put_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind,
+                       uint64_t ticks, const struct lc_omp_late *late) {
     lc_omp_add(o, at, kind, ticks);
     assert_true(ticks == 0 || (late != NULL && late->when <= now));
+}
+
+void lc_omp_waited(struct lc_omp_thread *o, struct lc_omp_node *at, uint32_t kind, uint64_t ticks,
+                   const struct lc_omp_late *late) {
+    lc_omp_put_waited(o, at, kind, ticks, late);
 }
