@@ -8,24 +8,32 @@
 
 enum { FIRST_BUCKETS = 64 };
 
-static void add_link(struct lc_omp_thread *o, struct lc_omp_link **list, struct lc_omp_set *set) {
-    struct lc_omp_link *link =
-        set != NULL ? lc_omp_take(&o->pools, LC_OMP_LINK, sizeof(struct lc_omp_link)) : NULL;
+static void tie(struct lc_omp_thread *o, struct lc_omp_ties *ties, struct lc_omp_set *set) {
+    if (set == NULL)
+        return;
+    if (lc_likely(ties->n < LC_OMP_TIES)) {
+        lc_omp_keep(&set->item);
+        ties->first[ties->n++] = set;
+        return;
+    }
+    struct lc_omp_link *link = lc_omp_take(&o->pools, LC_OMP_LINK, sizeof(struct lc_omp_link));
     if (link == NULL)
         return;
     lc_omp_keep(&set->item);
     link->set = set;
-    link->next = *list;
-    *list = link;
+    link->next = ties->more;
+    ties->more = link;
 }
 
-static void free_links(struct lc_omp_thread *o, struct lc_omp_link **list) {
-    for (struct lc_omp_link *link = *list, *next; link != NULL; link = next) {
+static void untie(struct lc_omp_thread *o, struct lc_omp_ties *ties) {
+    for (struct lc_omp_link *link = ties->more, *next; link != NULL; link = next) {
         next = link->next;
         lc_omp_unkeep(&o->pools, link->set);
         lc_omp_give(&o->pools, &link->item);
     }
-    *list = NULL;
+    ties->more = NULL;
+    while (ties->n > 0)
+        lc_omp_unkeep(&o->pools, ties->first[--ties->n]);
 }
 
 static uint32_t bucket_of(uint64_t address, uint32_t mask) {
@@ -108,10 +116,10 @@ static void depend_on(struct lc_omp_thread *o, struct lc_omp_task *task, struct 
         e->current = set;
         e->type = type;
     }
-    add_link(o, &task->after, e->before);
+    tie(o, &task->after, e->before);
     if (type == OMPT_DEPEND_MUTEXINOUTSET) /* one after the other: after those that have ended */
-        add_link(o, &task->after, e->current);
-    add_link(o, &task->into, e->current);
+        tie(o, &task->after, e->current);
+    tie(o, &task->into, e->current);
 }
 
 /* After all tasks before it that depend on something, before all that follow. */
@@ -120,11 +128,11 @@ static void depend_on_all(struct lc_omp_thread *o, struct lc_omp_task *task,
     struct lc_omp_set *set = lc_omp_set_new(o);
     if (set == NULL)
         return;
-    add_link(o, &task->after, table->all);
+    tie(o, &task->after, table->all);
     for (uint32_t i = 0; i <= table->mask; i++)
         for (struct lc_omp_entry *e = table->buckets[i]; e != NULL; e = e->next) {
             if (e->current != table->all)
-                add_link(o, &task->after, e->current);
+                tie(o, &task->after, e->current);
             lc_omp_unkeep(&o->pools, e->before);
             lc_omp_unkeep(&o->pools, e->current);
             lc_omp_keep(&set->item);
@@ -134,7 +142,7 @@ static void depend_on_all(struct lc_omp_thread *o, struct lc_omp_task *task,
         }
     lc_omp_unkeep(&o->pools, table->all);
     table->all = set; /* with the first reference */
-    add_link(o, &task->into, set);
+    tie(o, &task->into, set);
 }
 
 static bool names_all_memory(const struct ompt_dependence *list, int n) {
@@ -168,23 +176,31 @@ void lc_omp_depend(struct lc_omp_thread *o, struct lc_omp_task *task,
     }
 }
 
+static void follow(struct lc_omp_thread *o, struct lc_omp_set *set, uint64_t now,
+                   struct lc_omp_late *latest) {
+    struct lc_omp_late late;
+    if (lc_omp_edge_joint(o, &set->joint, now, &late) && late.when > latest->when)
+        *latest = late;
+}
+
 struct lc_omp_late lc_omp_depend_begin(struct lc_omp_thread *o, struct lc_omp_task *task,
                                        uint64_t now) {
     struct lc_omp_late latest = {0};
-    for (struct lc_omp_link *link = task->after; link != NULL; link = link->next) {
-        struct lc_omp_late late;
-        if (lc_omp_edge_joint(o, &link->set->joint, now, &late) && late.when > latest.when)
-            latest = late;
-    }
-    free_links(o, &task->after);
+    for (const struct lc_omp_link *link = task->after.more; link != NULL; link = link->next)
+        follow(o, link->set, now, &latest);
+    for (uint32_t i = task->after.n; i-- > 0;)
+        follow(o, task->after.first[i], now, &latest);
+    untie(o, &task->after);
     return latest;
 }
 
 void lc_omp_depend_end(struct lc_omp_thread *o, struct lc_omp_task *task,
                        const struct lc_omp_point *end) {
-    for (struct lc_omp_link *link = task->into; link != NULL; link = link->next)
+    for (const struct lc_omp_link *link = task->into.more; link != NULL; link = link->next)
         lc_omp_join(&link->set->joint, end);
-    free_links(o, &task->into);
+    for (uint32_t i = task->into.n; i-- > 0;)
+        lc_omp_join(&task->into.first[i]->joint, end);
+    untie(o, &task->into);
 }
 
 void lc_omp_table_free(struct lc_omp_pools *mine, struct lc_omp_task *task) {

@@ -221,7 +221,7 @@ static uint32_t naps_for(uint32_t all_silent) {
 /* The report of the last release is on its way, unless the runtime makes none: its thread may just
  * have lost its core, even to this one, which then has to sleep (sched_yield need not let that one
  * run). Naps are counted, not time: while this process has no core, neither has that thread. */
-static void wait_for_word(struct lc_omp_thread *o, struct lock *lock) {
+static LC_COLD void wait_for_word(struct lc_omp_thread *o, struct lock *lock) {
     static _Atomic uint32_t all_silent;
     uint32_t tries = 0;
     while (atomic_load_explicit(&lock->held, memory_order_acquire) != 0 && /* partner: released */
@@ -241,6 +241,12 @@ static void wait_for_word(struct lc_omp_thread *o, struct lock *lock) {
     }
 }
 
+/* Both lines come at once, to be written. */
+static inline void claim(const struct lock *lock) {
+    lc_line_claim(&lock->held);
+    lc_line_claim((const char *)&lock->held + LC_OMP_LINE);
+}
+
 void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
     struct lc_omp_thread *o = lc_omp_self_asking();
     bool alone = o != NULL && is_alone(o);
@@ -252,8 +258,12 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
         lc_omp_enter(o, asked);
         lc_omp_done(o, asked);
     }
-    if (!alone)
-        wait_for_word(o, lock);
+    if (!alone) {
+        /* acquire: partner is lc_omp_mutex_released */
+        if (lc_unlikely(atomic_load_explicit(&lock->held, memory_order_acquire) != 0))
+            wait_for_word(o, lock);
+        claim(lock);
+    }
     uint64_t entered = o->entered, now = lc_ticks(); /* not before the release */
     struct lc_omp_late holder = {0};
     bool usual = !only_tries(kind) && lc_omp_leave_usually(o, now);
@@ -294,6 +304,7 @@ void lc_omp_mutex_released(int kind, uint64_t wait, const void *code) {
         return;
     struct lc_omp_point here;
     uint64_t now = lc_ticks();
+    claim(lock); /* another one may have looked */
     lc_omp_work_and_tell(o, now, &here);
     lc_omp_join(&lock->last, &here);
     lc_omp_point_drop(o, &here);

@@ -210,6 +210,15 @@ struct lc_omp_group { /* taskgroup */
     struct lc_omp_joint joint;
 };
 
+enum { LC_OMP_TIES = 2 };
+
+/* Sets of tasks that a task waits for, or is waited for through; the first ones stand here. */
+struct lc_omp_ties {
+    uint32_t n; /* of these */
+    struct lc_omp_set *first[LC_OMP_TIES];
+    struct lc_omp_link *more;
+};
+
 struct lc_omp_task {
     struct lc_omp_item item;
     /* written by the thread that runs it: */
@@ -223,14 +232,14 @@ struct lc_omp_task {
     uint32_t barrier;  /* that will wait for it; implicit: the next one */
     uint32_t n_spans;  /* so many are here, others are 0 */
     struct lc_omp_region *region;
-    struct lc_omp_task *parent;       /* explicit: that created it */
-    struct lc_omp_group *group;       /* innermost open, or (explicit) that it was created in */
-    struct lc_omp_set *event;         /* detached: its end and its fulfilled event; NULL: neither */
-    struct lc_omp_task *awaits;       /* in `taskwait depend`: that construct's own task */
-    struct lc_omp_link *after, *into; /* dependences: waits for, is waited for through */
-    struct lc_omp_table *table;       /* dependences of its children; NULL: none */
-    uint32_t node;                    /* where it runs, of the call tree */
-    uint32_t depth, base;             /* of nodes; and where it began */
+    struct lc_omp_task *parent;     /* explicit: that created it */
+    struct lc_omp_group *group;     /* innermost open, or (explicit) that it was created in */
+    struct lc_omp_set *event;       /* detached: its end and its fulfilled event; NULL: neither */
+    struct lc_omp_task *awaits;     /* in `taskwait depend`: that construct's own task */
+    struct lc_omp_ties after, into; /* dependences: waits for, is waited for through */
+    struct lc_omp_table *table;     /* dependences of its children; NULL: none */
+    uint32_t node;                  /* where it runs, of the call tree */
+    uint32_t depth, base;           /* of nodes; and where it began */
     bool explicit_one, undeferred, untied, in_runtime, begun;
     bool holds_region;         /* implicit: with a reference, from its first barrier on */
     bool early;                /* its thread has not come to `barrier`, and ends it before */

@@ -21,11 +21,15 @@ static struct lc_omp_task *free_task(struct lc_omp_pools *mine, struct lc_omp_ta
     struct lc_omp_task *parent = task->parent;
     if (task->table != NULL)
         lc_omp_table_free(mine, task);
-    lc_omp_unkeep(mine, task->event);
-    lc_omp_unkeep(mine, task->children.point.later);
+    if (task->event != NULL)
+        lc_omp_unkeep(mine, task->event);
+    if (lc_unlikely(task->children.point.later != NULL))
+        lc_omp_unkeep(mine, task->children.point.later);
     if (task->explicit_one) { /* its region lives as long as those that created it */
-        lc_omp_unkeep(mine, task->created.later);
-        lc_omp_unkeep(mine, task->group);
+        if (lc_unlikely(task->created.later != NULL))
+            lc_omp_unkeep(mine, task->created.later);
+        if (task->group != NULL)
+            lc_omp_unkeep(mine, task->group);
     } else if (task->holds_region) {
         lc_omp_unkeep(mine, task->region);
     }
@@ -44,10 +48,42 @@ static void end_of_task(struct lc_omp_pools *mine, struct lc_omp_item *item) {
     unkeep_task(mine, free_task(mine, (struct lc_omp_task *)item));
 }
 
+/* Its lines of cache, which may be on another core: they come all at once, ahead of their use. */
+static inline void claim(const struct lc_omp_task *task) {
+    enum {
+        BEGIN = offsetof(struct lc_omp_task, clock),
+        END = offsetof(struct lc_omp_task, children)
+    };
+    for (size_t at = BEGIN; at < END; at += LC_OMP_LINE)
+        lc_line_claim((const char *)task + at);
+}
+
+/* A task that this thread goes on with. */
+static inline void claim_next(const struct lc_omp_task *task) {
+    claim(task);
+    __builtin_prefetch(&task->created);
+    __builtin_prefetch((const char *)&task->created + LC_OMP_LINE);
+}
+
+/* A task that is about to end here: who waits for it will be told. */
+static inline void claim_waiting(const struct lc_omp_task *task) {
+    if (task->parent != NULL) {
+        lc_line_claim(&task->parent->children);
+        lc_line_claim((const char *)&task->parent->children + LC_OMP_LINE);
+    }
+    for (uint32_t i = 0; i < task->into.n; i++) {
+        lc_line_claim(task->into.first[i]);
+        lc_line_claim((const char *)task->into.first[i] + LC_OMP_LINE);
+    }
+}
+
 struct lc_omp_task *lc_omp_task_new(struct lc_omp_thread *o) {
     struct lc_omp_task *task = lc_omp_take_part(&o->pools, LC_OMP_TASK, sizeof(struct lc_omp_task),
                                                 offsetof(struct lc_omp_task, children));
     if (lc_likely(task != NULL)) {
+        const struct lc_omp_task *next = (struct lc_omp_task *)o->pools.free[LC_OMP_TASK];
+        if (next != NULL)
+            claim(next);
         lc_omp_joint_begin(&task->children);
         task->created.later = NULL;
     }
@@ -434,6 +470,10 @@ void lc_omp_task_schedule(union ompt_data *before, int status, union ompt_data *
         lc_omp_done(o, now);
         return;
     }
+    if (to != NULL && to != o->task)
+        claim_next(to);
+    if (from != NULL && from->explicit_one && status == OMPT_STATUS_COMPLETE)
+        claim_waiting(from);
     bool was_in_runtime = lc_omp_in_runtime(o);
     if (!was_in_runtime)
         lc_omp_worked(o, now);

@@ -102,6 +102,15 @@ static void dependences(union ompt_data *data, const struct ompt_dependence *lis
     after(data != NULL ? data->ptr : NULL);
 }
 
+/* All that the task depends on. */
+static void before_sets(const struct lc_omp_task *task) {
+    for (uint32_t i = 0; task != NULL && i < task->after.n; i++)
+        before(task->after.first[i]);
+    for (const struct lc_omp_link *link = task != NULL ? task->after.more : NULL; link != NULL;
+         link = link->next)
+        before(link->set);
+}
+
 static void task_schedule(union ompt_data *prior, int status, union ompt_data *next) {
     enum { MOST = 64 };
     const void *over[MOST];
@@ -114,18 +123,16 @@ static void task_schedule(union ompt_data *prior, int status, union ompt_data *n
     before(next);
     before(from); /* detached: by who fulfils the event */
     before(to);
-    for (const struct lc_omp_link *link = to != NULL ? to->after : NULL; link != NULL;
-         link = link->next)
-        before(link->set);
-    for (const struct lc_omp_link *link = awaits != NULL ? awaits->after : NULL; link != NULL;
-         link = link->next)
-        before(link->set);
+    before_sets(to);
+    before_sets(awaits);
     if (from != NULL && from->explicit_one && status != OMPT_STATUS_SWITCH &&
         status != OMPT_STATUS_YIELD) {
         over[n++] = from->parent != NULL ? &from->parent->children : NULL;
         over[n++] = from->group;
         over[n++] = barrier_of(from->region, from->barrier);
-        for (const struct lc_omp_link *link = from->into; link != NULL && n < MOST;
+        for (uint32_t i = 0; i < from->into.n; i++)
+            over[n++] = from->into.first[i];
+        for (const struct lc_omp_link *link = from->into.more; link != NULL && n < MOST;
              link = link->next)
             over[n++] = link->set;
     }
