@@ -65,7 +65,7 @@ MUTATIONS = [
              "    WINDOW_MS = 10,", "    WINDOW_MS = 1000,",
              "the tool takes more than its budget for seconds", ("sim.budget",)),
     Mutation("task_edge_dropped", "src/measure/openmp/dependences.c",
-             "    add_link(o, &task->after, e->before);\n", "",
+             "    tie(o, &task->after, e->before, &e->spare_before);\n", "",
              "a task does not come after those that it depends on", ("unit.measure.task_graph",)),
     Mutation("lock_not_released", "src/base/short_lock.h",
              "    atomic_store_explicit(lock, 0, memory_order_release); /* partner: lc_short_lock */", "    (void)lock;",

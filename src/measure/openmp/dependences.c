@@ -6,20 +6,36 @@
 #include "measure/core/core.h"
 #include "measure/openmp/omp_edges.h"
 
-enum { FIRST_BUCKETS = 64 };
+enum { FIRST_BUCKETS = 64, SPARE = 16 };
 
-static void tie(struct lc_omp_thread *o, struct lc_omp_ties *ties, struct lc_omp_set *set) {
+/* One reference more, of those that are to spare. */
+static void keep(struct lc_omp_set *set, uint32_t *spare) {
+    if (lc_unlikely(*spare == 0)) {
+        atomic_fetch_add_explicit(&set->item.references, SPARE, memory_order_relaxed);
+        *spare = SPARE;
+    }
+    --*spare;
+}
+
+/* spare: references to the set, NULL: none. */
+static void tie(struct lc_omp_thread *o, struct lc_omp_ties *ties, struct lc_omp_set *set,
+                uint32_t *spare) {
+    struct lc_omp_link *link = NULL;
     if (set == NULL)
         return;
-    if (lc_likely(ties->n < LC_OMP_TIES)) {
+    if (lc_unlikely(ties->n == LC_OMP_TIES)) {
+        link = lc_omp_take(&o->pools, LC_OMP_LINK, sizeof(struct lc_omp_link));
+        if (link == NULL)
+            return;
+    }
+    if (spare != NULL)
+        keep(set, spare);
+    else
         lc_omp_keep(&set->item);
+    if (lc_likely(link == NULL)) {
         ties->first[ties->n++] = set;
         return;
     }
-    struct lc_omp_link *link = lc_omp_take(&o->pools, LC_OMP_LINK, sizeof(struct lc_omp_link));
-    if (link == NULL)
-        return;
-    lc_omp_keep(&set->item);
     link->set = set;
     link->next = ties->more;
     ties->more = link;
@@ -111,15 +127,19 @@ static void depend_on(struct lc_omp_thread *o, struct lc_omp_task *task, struct 
         struct lc_omp_set *set = lc_omp_set_new(o);
         if (set == NULL)
             return;
-        lc_omp_unkeep(&o->pools, e->before);
+        /* nobody else knows of it */
+        atomic_store_explicit(&set->item.references, 1 + SPARE, memory_order_relaxed);
+        lc_omp_unkeep_some(&o->pools, e->before, 1 + e->spare_before);
         e->before = e->current;
+        e->spare_before = e->spare_current;
         e->current = set;
+        e->spare_current = SPARE;
         e->type = type;
     }
-    tie(o, &task->after, e->before);
+    tie(o, &task->after, e->before, &e->spare_before);
     if (type == OMPT_DEPEND_MUTEXINOUTSET) /* one after the other: after those that have ended */
-        tie(o, &task->after, e->current);
-    tie(o, &task->into, e->current);
+        tie(o, &task->after, e->current, &e->spare_current);
+    tie(o, &task->into, e->current, &e->spare_current);
 }
 
 /* After all tasks before it that depend on something, before all that follow. */
@@ -128,21 +148,22 @@ static void depend_on_all(struct lc_omp_thread *o, struct lc_omp_task *task,
     struct lc_omp_set *set = lc_omp_set_new(o);
     if (set == NULL)
         return;
-    tie(o, &task->after, table->all);
+    tie(o, &task->after, table->all, NULL);
     for (uint32_t i = 0; i <= table->mask; i++)
         for (struct lc_omp_entry *e = table->buckets[i]; e != NULL; e = e->next) {
             if (e->current != table->all)
-                tie(o, &task->after, e->current);
-            lc_omp_unkeep(&o->pools, e->before);
-            lc_omp_unkeep(&o->pools, e->current);
+                tie(o, &task->after, e->current, &e->spare_current);
+            lc_omp_unkeep_some(&o->pools, e->before, 1 + e->spare_before);
+            lc_omp_unkeep_some(&o->pools, e->current, 1 + e->spare_current);
             lc_omp_keep(&set->item);
             e->before = NULL;
             e->current = set;
+            e->spare_before = e->spare_current = 0;
             e->type = OMPT_DEPEND_OUT;
         }
     lc_omp_unkeep(&o->pools, table->all);
     table->all = set; /* with the first reference */
-    tie(o, &task->into, set);
+    tie(o, &task->into, set, NULL);
 }
 
 static bool names_all_memory(const struct ompt_dependence *list, int n) {
@@ -208,8 +229,8 @@ void lc_omp_table_free(struct lc_omp_pools *mine, struct lc_omp_task *task) {
     for (uint32_t i = 0; table != NULL && i <= table->mask; i++)
         for (struct lc_omp_entry *e = table->buckets[i], *next; e != NULL; e = next) {
             next = e->next;
-            lc_omp_unkeep(mine, e->current);
-            lc_omp_unkeep(mine, e->before);
+            lc_omp_unkeep_some(mine, e->current, 1 + e->spare_current);
+            lc_omp_unkeep_some(mine, e->before, 1 + e->spare_before);
             lc_omp_give(mine, &e->item);
         }
     if (table != NULL) {

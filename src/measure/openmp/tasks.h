@@ -80,6 +80,8 @@ struct lc_omp_entry { /* an address */
     uint64_t address;
     int type; /* of the current set */
     struct lc_omp_set *current, *before;
+    /* references to them that are there for tasks to come, without an atomic operation each */
+    uint32_t spare_current, spare_before;
 };
 
 struct lc_omp_table {
