@@ -200,8 +200,8 @@ void lc_omp_task_create(union ompt_data *creator, const struct ompt_frame *frame
     if (task == NULL)
         return;
     uint64_t now = lc_ticks();
-    lc_omp_work_and_tell(o, now, &task->created);
-    lc_omp_book(o, now);
+    bool usual = lc_omp_work_and_tell(o, now, &task->created);
+    lc_omp_book_as(o, usual, now);
     task->explicit_one = true;
     task->undeferred = (flags & OMPT_TASK_UNDEFERRED) != 0;
     task->untied = (flags & OMPT_TASK_UNTIED) != 0;
@@ -358,19 +358,26 @@ static bool is_early(const struct lc_omp_task *task, const struct lc_omp_task *b
            below->barrier == task->barrier && (below->early || !below->explicit_one);
 }
 
-static void begin_task(struct lc_omp_thread *o, struct lc_omp_task *task, uint64_t now) {
+static void begin_task(struct lc_omp_thread *o, struct lc_omp_task *task, bool was_in_runtime,
+                       uint64_t now) {
     task->early = is_early(task, o->task);
-    lc_omp_run_first(o, task);
+    bool usual = lc_omp_usual_begins(o, task, &task->created, now);
+    if (lc_unlikely(!usual)) {
+        if (was_in_runtime)
+            lc_omp_leave(o, now);
+        lc_omp_run_first(o, task);
+    }
     lc_omp_span_runs(task);
     task->begun = true;
     if (!atomic_load_explicit(&any_explicit, memory_order_relaxed))
         atomic_store_explicit(&any_explicit, true, memory_order_relaxed);
-    lc_omp_edge(o, &task->created, now);
+    if (lc_unlikely(!usual))
+        lc_omp_edge(o, &task->created, now);
     if (task->undeferred) /* libgomp creates all tasks of a loop, then runs them */
         lc_omp_undeferred(o, task, task->parent);
-    uint64_t ready = lc_omp_depend_begin(o, task, now).when;
-    if (ready < task->created.late.when)
-        ready = task->created.late.when;
+    uint64_t ready = task->created.late.when;
+    if (task->after.n != 0)
+        ready = lc_larger(ready, lc_omp_depend_begin(o, task, now).when);
     task->base = o->n_outer;
     if (o->at != NULL) {
         struct lc_omp_node *node = lc_omp_node_known(o, task->node);
@@ -386,7 +393,8 @@ static void begin_task(struct lc_omp_thread *o, struct lc_omp_task *task, uint64
 /* Its end is known to all who wait for it. */
 static void publish_end(struct lc_omp_thread *o, struct lc_omp_task *task,
                         const struct lc_omp_point *end) {
-    lc_omp_depend_end(o, task, end);
+    if (task->into.n != 0)
+        lc_omp_depend_end(o, task, end);
     if (task->parent != NULL)
         lc_omp_join(&task->parent->children, end);
     if (task->group != NULL)
@@ -410,7 +418,8 @@ static void join_event(struct lc_omp_thread *o, struct lc_omp_task *task,
 static void end_task(struct lc_omp_thread *o, struct lc_omp_task *task, bool complete,
                      uint64_t now) {
     struct lc_omp_point end;
-    lc_omp_point_now(o, now, &end);
+    bool usual = lc_omp_work_and_tell(o, now, &end);
+    lc_omp_book_as(o, usual, now);
     lc_omp_task_ended(o, task);
     lc_omp_span_stops(task);
     lc_omp_add(o, o->at, LC_MEASURED_OMP_TASK_WORK, task->work);
@@ -419,7 +428,7 @@ static void end_task(struct lc_omp_thread *o, struct lc_omp_task *task, bool com
         lc_omp_point_drop(o, &end);
         return;
     }
-    if (task->event != NULL) { /* fulfilled before */
+    if (lc_unlikely(task->event != NULL)) { /* fulfilled before */
         join_event(o, task, &end);
         lc_omp_point_drop(o, &end);
         end = lc_omp_point_of(&task->event->joint);
@@ -475,28 +484,29 @@ void lc_omp_task_schedule(union ompt_data *before, int status, union ompt_data *
     if (from != NULL && from->explicit_one && status == OMPT_STATUS_COMPLETE)
         claim_waiting(from);
     bool was_in_runtime = lc_omp_in_runtime(o);
-    if (!was_in_runtime)
-        lc_omp_worked(o, now);
-    lc_omp_book(o, now);
     bool ended = status == OMPT_STATUS_COMPLETE || status == OMPT_STATUS_CANCEL ||
                  status == OMPT_STATUS_DETACH;
     struct lc_omp_task *done = NULL;
-    if (from != NULL && from == o->task) {
-        if (ended && from->explicit_one) {
-            end_task(o, from, status != OMPT_STATUS_DETACH, now);
-            done = status != OMPT_STATUS_DETACH ? from : NULL;
-        } else {
+    if (from != NULL && from == o->task && ended && from->explicit_one) {
+        end_task(o, from, status != OMPT_STATUS_DETACH, now);
+        done = status != OMPT_STATUS_DETACH ? from : NULL;
+    } else {
+        if (!was_in_runtime)
+            lc_omp_worked(o, now);
+        lc_omp_book(o, now);
+        if (from != NULL && from == o->task)
             put_down(o, from, now);
-        }
     }
-    if (was_in_runtime)
-        lc_omp_leave(o, now);
-    if (to != NULL && to != o->task) {
-        if (to->explicit_one && !to->begun)
-            begin_task(o, to, now);
-        else
-            take_up(o, to, now);
+    if (to != NULL && to != o->task && to->explicit_one && !to->begun) {
+        begin_task(o, to, was_in_runtime, now);
         lc_omp_trace_switch(o, now);
+    } else {
+        if (was_in_runtime)
+            lc_omp_leave(o, now);
+        if (to != NULL && to != o->task) {
+            take_up(o, to, now);
+            lc_omp_trace_switch(o, now);
+        }
     }
     if (done != NULL) {
         if (done->undeferred && o->task == done->parent && o->task != NULL)

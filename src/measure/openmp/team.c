@@ -307,29 +307,21 @@ static void book_fork(struct lc_omp_thread *o, const struct lc_omp_region *regio
     }
 }
 
-/* The clocks of a thread whose share of the region begins, and which runs its task from now on. */
-static inline bool usual_share(struct lc_omp_thread *o, const struct lc_omp_region *region,
-                               struct lc_omp_task *task, uint64_t now) {
-    bool usual = !o->fresh && (o->running == NULL || lc_omp_usual_task(o));
-    struct lc_clk_thread *k = lc_likely(usual) ? lc_omp_usual(o) : NULL;
-    if (lc_unlikely(k == NULL))
-        return false;
-    lc_omp_usual_leave(k, now);
-    task->interval = k->l.interval;
-    o->task = o->running = task;
-    lc_omp_usual_edge(o, k, &region->fork, now);
-    lc_omp_usual_over(k);
-    return true;
+/* What a share reads when it begins; both lines may come from another core, at once. */
+static inline void fetch(const struct lc_omp_region *region) {
+    __builtin_prefetch(&region->node);
+    __builtin_prefetch((const char *)&region->node + LC_OMP_LINE);
 }
 
 static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
                         union ompt_data *data, unsigned number, unsigned team) {
+    fetch(region);
     struct lc_omp_task *task = lc_omp_task_new(o);
     if (task == NULL)
         return;
     uint64_t now = lc_ticks();
     bool goes_on = number == 0 && o->task != NULL;
-    bool usual = usual_share(o, region, task, now);
+    bool usual = !o->fresh && lc_omp_usual_begins(o, task, &region->fork, now);
     if (lc_unlikely(!usual)) {
         lc_omp_leave(o, now);
         if (number != 0 && o->fresh)
@@ -376,6 +368,8 @@ static uint64_t share_ends(const struct lc_omp_thread *o, const struct lc_omp_ta
 }
 
 static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union ompt_data *data) {
+    if (o->from != NULL) /* its record loses a reference */
+        lc_line_claim(o->from);
     uint64_t since = lc_omp_since(o);
     bool joined = book_join(o, task, true);
     uint64_t now = share_ends(o, task, joined);

@@ -112,6 +112,22 @@ static inline void lc_omp_usual_edge(struct lc_omp_thread *o, struct lc_clk_thre
         lc_omp_clock_take(o, k, o->running, point, now);
 }
 
+/* It runs the task from now on, a new one, which follows this point; back from the runtime, where
+ * it was there. false: not usual, nothing is done yet. */
+static inline bool lc_omp_usual_begins(struct lc_omp_thread *o, struct lc_omp_task *task,
+                                       const struct lc_omp_point *point, uint64_t now) {
+    bool usual = lc_likely(o->running == NULL || lc_omp_usual_task(o));
+    struct lc_clk_thread *k = usual ? lc_omp_usual(o) : NULL;
+    if (lc_unlikely(k == NULL))
+        return false;
+    lc_omp_usual_leave(k, now);
+    task->interval = k->l.interval;
+    o->task = o->running = task;
+    lc_omp_usual_edge(o, k, point, now);
+    lc_omp_usual_over(k);
+    return true;
+}
+
 /* Whole events, or parts of them: false: this one is not usual, nothing is done yet. */
 
 /* May it go into a construct here? */
@@ -195,19 +211,20 @@ static inline void lc_omp_construct_left(struct lc_omp_thread *o, bool usual, ui
 }
 
 /* It has worked until now, as far as it is not in the runtime, and tells others of it, to be
- * dropped. */
-static inline void lc_omp_work_and_tell(struct lc_omp_thread *o, uint64_t now,
+ * dropped: is the event usual? */
+static inline bool lc_omp_work_and_tell(struct lc_omp_thread *o, uint64_t now,
                                         struct lc_omp_point *point) {
     struct lc_clk_thread *k = lc_omp_usual_task(o) ? lc_omp_usual(o) : NULL;
     if (lc_unlikely(k == NULL)) {
         lc_omp_worked(o, now);
         lc_omp_point_now(o, now, point);
-        return;
+        return false;
     }
     if (lc_likely(k->in_runtime == 0))
         lc_omp_usual_worked(o, k, now);
     lc_omp_usual_tell(o, k, now, point);
     lc_omp_usual_over(k);
+    return true;
 }
 /* .. and goes into the runtime before it tells. */
 static inline void lc_omp_enter_and_tell(struct lc_omp_thread *o, uint64_t now,
