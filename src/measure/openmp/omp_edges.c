@@ -96,7 +96,7 @@ LC_COLD struct lc_clk_thread *lc_omp_usual_look(struct lc_omp_thread *o, struct 
     bool usual = k->epoch == lc_clk.epoch && k->l.interval != 0 && o->interval == k->l.interval &&
                  (k->l.phase | o->phase | k->l.vec.n_whatif | lc_clk.n_whatif) == 0 &&
                  !lc_clk.backlog && !k->todo && k->began == UINT64_MAX;
-    o->usual_epoch = usual ? k->epoch : 0;
+    o->usual_epoch = usual ? k->epoch + 1 : 0;
     if (usual)
         return k;
     lc_clk_own_unlock(k);

@@ -309,7 +309,7 @@ struct lc_omp_thread {
     /* the thread's clocks when the task's was last brought up to them, and their interval */
     uint64_t seen_useful, seen_own;
     uint32_t interval, phase;
-    uint32_t usual_epoch; /* of the clocks, in which events are usual (usual.h); 0: none, so far */
+    uint32_t usual_epoch; /* 1 + that of the clocks in which events are usual (usual.h); 0: none */
     uint64_t seen_phase_useful, seen_phase_own, phase_task_max; /* the same in the phase */
     /* of the implicit task that ended last */
     uint64_t last_task_clock, last_phase_clock;

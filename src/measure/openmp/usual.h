@@ -41,7 +41,7 @@ static inline struct lc_clk_thread *lc_omp_usual(struct lc_omp_thread *o) {
         return NULL;
     lc_clk_own_lock(k);
     uint32_t epoch = atomic_load_explicit(&lc_clk.epoch, memory_order_relaxed);
-    if (lc_likely(o->usual_epoch == epoch && k->began == UINT64_MAX))
+    if (lc_likely(o->usual_epoch == epoch + 1 && k->began == UINT64_MAX))
         return k;
     return lc_omp_usual_look(o, k);
 }
