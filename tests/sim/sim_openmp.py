@@ -4,7 +4,11 @@ sim_openmp.py LATECOMER SIM-MPIRUN DIRECTORY-OF-LIBRARIES COMPILER FIRST LAST [S
 Programs are those of random_openmp.py, where working means that virtual time passes. The same output and status as without the tool; to the nanosecond
 the critical path, that of tasks, the most useful time of a thread, and per thread every kind of waiting and the balance of its time: useful time, synchronisation,
 management, idle time and the runtime outside of regions are all of its life. No edge is lost. Of every fourth a trace is written, in which `analyze` finds the same
-waiting in barriers, for tasks and locks, but for what traces do not tell (docs/openmp.md: sinks, waits for some tasks only, barriers that were seen late)."""
+waiting in barriers, for tasks and locks, but for what traces do not tell (docs/openmp.md: sinks, waits for some tasks only, barriers that were seen late).
+
+Events of OpenMP go one of two ways (src/measure/openmp/usual.h); with a scenario all go the general one. Of every second program without a trace the result is the
+same both ways, number by number: times and visits of call paths, waiting and who was late, paths, factors, task constructs. Not the call paths of the critical path:
+of two chains of equal length either is one, and with scenarios call paths go along in finer grain."""
 import json
 import os
 import subprocess
@@ -20,6 +24,7 @@ from patience import patience  # noqa: E402
 WAITS = ("omp_ibarrier_wait", "omp_taskwait_wait", "omp_lock_contention_critical", "omp_lock_contention_api", "omp_idle_threads")
 COST_NS = 200  # of the runtime, at most, where it takes time
 TRACED = 4  # one program of so many
+BOTH_WAYS = 2  # one of so many
 NOT_IN_TRACES = {"omp_ibarrier_wait": "copyprivate", "omp_taskwait_wait": "taskwait depend", "omp_lock_contention_critical": "depend(sink"}
 SEEDS_WITHOUT = 3  # one program of so many is on a runtime that takes no time
 
@@ -49,10 +54,9 @@ class Runs:
                               timeout=patience(60), check=False)
         return done.returncode, done.stdout, done.stderr
 
-    def measure(self, seed):
+    def measure(self, seed, *options):
         subprocess.run(["rm", "-rf", "result", "truth"], check=True)
-        trace = ["--trace"] if seed % TRACED == 0 else []
-        done = self.run(seed, [self.latecomer, "run", "-q", *trace, "-o", "result", "--"])
+        done = self.run(seed, [self.latecomer, "run", "-q", *options, "-o", "result", "--"])
         return done, self.show("result")
 
     def show(self, path):
@@ -91,8 +95,8 @@ def differences(result):
     chain, tasks, most = map(int, lines[0][1:])
     threads = [list(map(int, line[2:])) for line in lines[1:]]
     pop, meta = result["pop"], result["meta"]
-    told = {(path["scope"], path["counts"]): path["length_s"] for path in pop["paths"]}
-    pairs = [("critical path", chain, pop["critical_path_s"] * 1e9), ("most useful time", most, told["thread", "useful"] * 1e9)]
+    lengths = {(path["scope"], path["counts"]): path["length_s"] for path in pop["paths"]}
+    pairs = [("critical path", chain, pop["critical_path_s"] * 1e9), ("most useful time", most, lengths["thread", "useful"] * 1e9)]
     if meta.get("openmp_tasks"):
         pairs.append(("critical path of tasks", tasks, pop["task_critical_path_s"] * 1e9))
     n = len(threads)
@@ -113,10 +117,30 @@ def differences(result):
         yield f"identities off by {pop['identity_error']}"
 
 
+def apart(usual, general, where=""):
+    """What differs between two results, or parts of them."""
+    if isinstance(usual, dict) and isinstance(general, dict):
+        for key in sorted(usual.keys() | general.keys()):
+            yield from apart(usual.get(key), general.get(key), f"{where} {key}")
+    elif isinstance(usual, list) and isinstance(general, list) and len(usual) == len(general):
+        for place, (one, other) in enumerate(zip(usual, general)):
+            yield from apart(one, other, f"{where} {place}")
+    elif usual != general:
+        yield f"both ways:{where}: {usual} usually, {general} in general"
+
+
+def told(result):
+    """But for what scenarios add, how the run was, and in which code the critical path is."""
+    metrics = {name: metric for name, metric in result["metrics"].items() if name != "critical_path_useful"}
+    pop = {key: value for key, value in result["pop"].items() if key not in ("what_if", "not_attributed", "attributed_further_out")}
+    pop["paths"] = [{key: value for key, value in path.items() if key not in ("callpath", "thread")} for path in pop["paths"]]
+    return {"metrics": metrics, "pop": pop, **{key: result.get(key) for key in ("late", "locations", "task_constructs")}}
+
+
 def judge(runs, seed):
     runs.build(seed)
     bare = runs.run(seed)
-    done, result = runs.measure(seed)
+    done, result = runs.measure(seed, *(["--trace"] if seed % TRACED == 0 else []))
     if bare[0] < 0 or bare[0] > 63 or done[:2] != bare[:2] or done[2]:
         yield f"{bare} bare, {done} under the tool"
     elif result is None or "pop" not in result:
@@ -126,6 +150,9 @@ def judge(runs, seed):
         if seed % TRACED == 0:
             analysis = runs.analyse()
             yield from ["analyze fails"] if analysis is None else trace_differences(analysis)
+        elif seed % BOTH_WAYS:
+            done, general = runs.measure(seed, "--what-if", "mpi=0")
+            yield from ["no result of a scenario"] if done[0] != bare[0] or general is None else apart(told(result), told(general))
 
 
 def main():
