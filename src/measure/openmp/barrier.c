@@ -85,6 +85,7 @@ struct lc_omp_come lc_omp_barrier_look(struct lc_omp_region *region, uint32_t nu
 static struct lc_omp_late leave_all(struct lc_omp_thread *o, struct lc_omp_region *region,
                                     uint32_t number, uint32_t thread, uint64_t now) {
     const struct lc_omp_barrier *b = &region->barriers[number & 1];
+    const struct lc_omp_seat *own = thread < LC_OMP_SEATS ? &b->seats[thread] : NULL;
     struct lc_omp_joint others;
     struct lc_omp_late last = {0};
     lc_omp_joint_begin(&others);
@@ -95,8 +96,8 @@ static struct lc_omp_late leave_all(struct lc_omp_thread *o, struct lc_omp_regio
     }
     for (uint32_t i = 0, n = lc_omp_seats_of(region); i < n; i++) {
         const struct lc_omp_seat *seat = &b->seats[i];
-        if (i == thread ||
-            lc_unlikely(!lc_omp_seat_taken(seat, number))) /* its own tells it nothing */
+        if (seat == own || /* which tells it nothing */
+            lc_unlikely(!lc_omp_seat_taken(seat, number)))
             continue;
         if (lc_likely(!others.any)) {
             lc_omp_seat_tells(seat, &others.point);
@@ -113,6 +114,11 @@ static struct lc_omp_late leave_all(struct lc_omp_thread *o, struct lc_omp_regio
         lc_omp_edge(o, &others.point, now);
     lc_omp_barrier_ahead(region, number + 1, thread);
     return last;
+}
+
+void lc_omp_barrier_followed(struct lc_omp_thread *o, struct lc_omp_region *region, uint32_t number,
+                             uint64_t now) {
+    leave_all(o, region, number, LC_NONE, now);
 }
 
 /* Perhaps the last one of a team; before 5.1 that is told as those of worksharing are. */

@@ -112,6 +112,11 @@ void lc_omp_barrier_join(struct lc_omp_region *region, uint32_t number,
 struct lc_omp_come lc_omp_barrier_look(struct lc_omp_region *region, uint32_t number,
                                        bool all_over);
 
+/* The thread was through a barrier of a team, of which the runtime has not told: the edges from all
+ * that came to it. It runs no task. */
+void lc_omp_barrier_followed(struct lc_omp_thread *o, struct lc_omp_region *region, uint32_t number,
+                             uint64_t now);
+
 /* A thread goes into a barrier of its team (kind: as the runtime says; data: the runtime's word for
  * its task), */
 void lc_omp_barrier_begins(struct lc_omp_thread *o, int kind, union ompt_data *data,

@@ -315,6 +315,7 @@ struct lc_omp_thread {
     uint64_t last_task_clock, last_phase_clock;
     uint64_t idle;              /* since when; 0: it is not, or has had no region yet */
     struct lc_omp_region *from; /* that it was in before; NULL: none */
+    uint32_t from_barrier;      /* the last one of that */
     /* time between its forks and joins until t: closed + t * open */
     uint64_t regions_closed, regions_open;
     uint32_t serial; /* of the last outermost one */

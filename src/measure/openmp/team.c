@@ -313,6 +313,15 @@ static inline void fetch(const struct lc_omp_region *region) {
     __builtin_prefetch((const char *)&region->node + LC_OMP_LINE);
 }
 
+/* A worker that was in a region of another thread before goes on from the last barrier of that, of
+ * whose end it was not told. (Of the same thread: the fork is behind that barrier.) */
+static inline void follow_last(struct lc_omp_thread *o, const struct lc_omp_region *next,
+                               uint64_t now) {
+    struct lc_omp_region *last = o->from;
+    if (lc_unlikely(last != NULL && last->fork.late.thread != next->fork.late.thread))
+        lc_omp_barrier_followed(o, last, o->from_barrier, now);
+}
+
 static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
                         union ompt_data *data, unsigned number, unsigned team) {
     fetch(region);
@@ -321,6 +330,8 @@ static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
         return;
     uint64_t now = lc_ticks();
     bool goes_on = number == 0 && o->task != NULL;
+    if (number != 0)
+        follow_last(o, region, now);
     bool usual = !o->fresh && lc_omp_usual_begins(o, task, &region->fork, now);
     if (lc_unlikely(!usual)) {
         lc_omp_leave(o, now);
@@ -396,6 +407,7 @@ static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union o
         lc_omp_unkeep(&o->pools, o->from);
         /* with the task's reference: all that it created has ended */
         o->from = task->holds_region ? task->region : NULL;
+        o->from_barrier = task->barrier - 1;
         task->region = NULL;
     }
     lc_omp_task_over(o, task);
