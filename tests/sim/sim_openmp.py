@@ -143,9 +143,9 @@ def judge(runs, seed):
     done, result = runs.measure(seed, *(["--trace"] if seed % TRACED == 0 else []))
     if bare[0] < 0 or bare[0] > 63 or done[:2] != bare[:2] or done[2]:
         yield f"{bare} bare, {done} under the tool"
-    elif result is None or "pop" not in result:
-        yield "no result"
-    else:
+    elif result is None or ("pop" in result) != (truth()[0][1] != "0"):
+        yield "no result, or factors where nothing was done"
+    elif "pop" in result:
         yield from differences(result)
         if seed % TRACED == 0:
             analysis = runs.analyse()
