@@ -156,7 +156,7 @@ static enum lc_err find_barrier_waits(struct omp *o, struct member *team,
         if (wait.release > wait.end)
             wait.flags |= LC_WAIT_CUT;
         if (i != last)
-            LC_TRY(lc_omp_wait_add(o->tasks, loc, &wait));
+            LC_TRY(lc_omp_wait_add(o->tasks, loc, calls[i], &wait));
         if (i != last && wait.start == release)
             LC_TRY(lc_wait_together(loc, &wait, (uint32_t)(calls[i] - loc->calls)));
     }

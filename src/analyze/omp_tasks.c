@@ -96,27 +96,35 @@ static enum lc_err gather(struct lc_omp_tasks *t) {
     return order_ends(t);
 }
 
-/* The waiting task created it, or (a taskgroup) one of those that it created did. */
+/* The waiting task created it before `from`, or (a taskgroup) one of those that it created then
+ * did. */
 static bool awaited(const struct lc_omp_tasks *t, const struct lc_task_event *wait,
-                    const struct task *task) {
-    if (wait->what == LC_TASK_WAITS)
-        return task->creator == wait->task && task->created <= wait->time;
-    for (int i = 0; task != NULL && i < DEEPEST; i++, task = find(t, task->creator))
+                    const struct task *task, int64_t from) {
+    int generations = wait->what == LC_TASK_WAITS ? 1 : DEEPEST;
+    for (int i = 0; task != NULL && i < generations; i++, task = find(t, task->creator))
         if (task->creator == wait->task)
-            return true;
+            return task->created <= from;
     return false;
 }
 
-/* The last task that ended in (from, until], and `wait` waits for, NULL: any; not on a location. */
+/* Dependences are between tasks that one task created. */
+static bool may_depend_on(const struct task *task, const struct task *other) {
+    return task != other && task->creator == other->creator && other->created <= task->created;
+}
+
+/* The last task that ended in (from, until], and `wait` waits for, NULL: any; that `task` may
+ * depend on, NULL: any; not on a location. */
 static const struct task *last_ended(const struct lc_omp_tasks *t, const struct lc_task_event *wait,
-                                     int64_t from, int64_t until, uint32_t not_on) {
+                                     const struct task *task, int64_t from, int64_t until,
+                                     uint32_t not_on) {
     size_t i = LC_FIRST_WHERE(later, 0, t->n_ends, t->all[t->ends[later]].ended > until);
     while (i-- > 0) {
-        const struct task *task = &t->all[t->ends[i]];
-        if (task->ended <= from)
+        const struct task *ended = &t->all[t->ends[i]];
+        if (ended->ended <= from)
             break;
-        if (task->on != not_on && (wait == NULL || awaited(t, wait, task)))
-            return task;
+        if (ended->on != not_on && (wait == NULL || awaited(t, wait, ended, from)) &&
+            (task == NULL || may_depend_on(task, ended)))
+            return ended;
     }
     return NULL;
 }
@@ -129,20 +137,11 @@ static enum lc_err add_sync_point(const struct lc_omp_tasks *t, struct lc_loc *l
     return lc_sync_add(&t->locs[other - t->locs[0].id], time, point, 0);
 }
 
-/* Tasks that the location executes in a construct that it entered at `start`, of which there may be
- * none. */
-static const struct lc_spans *spans_at(const struct lc_loc *loc, int64_t start) {
+/* Tasks that the location executes in that construct, and in others of its level. */
+static const struct lc_spans *spans_in(const struct lc_loc *loc, const struct lc_mpi_call *call) {
     static const struct lc_spans none;
     const struct lc_spans *levels = loc->extra ? loc->extra->tasks : NULL;
-    for (int level = 0; levels && level < LC_TASK_LEVELS; level++) {
-        const struct lc_span *all = levels[level].all;
-        size_t i = LC_FIRST_WHERE(k, 0, levels[level].n, all[k].end > start);
-        if (i == levels[level].n || all[i].begin > start) /* it is in none of this level */
-            return &levels[level];
-        if (all[i].begin == start) /* one of no time before, or this one */
-            return &levels[level];
-    }
-    return &none;
+    return levels && call->task_level < LC_TASK_LEVELS ? &levels[call->task_level] : &none;
 }
 
 /* The task that began at that time. */
@@ -164,17 +163,18 @@ static void find_release(const struct lc_omp_tasks *t, const struct lc_loc *loc,
     wait->start = from;
     wait->release = until;
     wait->cause = wait->cause_cnode = LC_NONE;
+    if (task != NULL && task->created == INT64_MIN)
+        task = NULL;
     if (task != NULL && task->by != loc->id && task->created > from && task->created <= until) {
-        wait->release = task->created;
+        wait->release = from = task->created;
         wait->cause = task->by;
         wait->cause_cnode = task->create_cnode;
-    } else {
-        const struct task *ended = last_ended(t, NULL, from, until, loc->id);
-        if (ended != NULL) {
-            wait->release = ended->ended;
-            wait->cause = ended->on;
-            wait->cause_cnode = ended->cnode;
-        }
+    }
+    const struct task *ended = last_ended(t, NULL, task, from, until, loc->id);
+    if (ended != NULL) {
+        wait->release = ended->ended;
+        wait->cause = ended->on;
+        wait->cause_cnode = ended->cnode;
     }
     wait->cause_end = wait->release;
     wait->instance = UINT64_MAX;
@@ -193,6 +193,18 @@ static enum lc_err add_part(const struct lc_omp_tasks *t, struct lc_loc *loc,
     return lc_wait_add(loc, part);
 }
 
+/* From there until a task began: first for somebody else, then for the runtime. */
+static enum lc_err add_parts(const struct lc_omp_tasks *t, struct lc_loc *loc,
+                             const struct lc_wait *wait, int64_t from, int64_t until) {
+    struct lc_wait part = *wait;
+    find_release(t, loc, &part, from, until);
+    LC_TRY(add_part(t, loc, &part));
+    part.start = part.start > part.release ? part.start : part.release;
+    part.release = part.cause_end = until;
+    part.cause = part.cause_cnode = LC_NONE;
+    return add_part(t, loc, &part);
+}
+
 static int64_t ticks_within(const struct lc_spans *spans, int64_t begin, int64_t end) {
     size_t first = LC_FIRST_WHERE(i, 0, spans->n, spans->all[i].end > begin);
     int64_t sum = 0;
@@ -205,8 +217,8 @@ static int64_t ticks_within(const struct lc_spans *spans, int64_t begin, int64_t
 }
 
 enum lc_err lc_omp_wait_add(struct lc_omp_tasks *t, struct lc_loc *loc,
-                            const struct lc_wait *wait) {
-    const struct lc_spans *spans = spans_at(loc, wait->start);
+                            const struct lc_mpi_call *call, const struct lc_wait *wait) {
+    const struct lc_spans *spans = spans_in(loc, call);
     struct lc_wait rest = *wait;
     int64_t until = wait->release < wait->end ? wait->release : wait->end;
     if (t->n == 0) {
@@ -215,9 +227,7 @@ enum lc_err lc_omp_wait_add(struct lc_omp_tasks *t, struct lc_loc *loc,
     }
     size_t i = LC_FIRST_WHERE(k, 0, spans->n, spans->all[k].end > wait->start);
     for (; i < spans->n && spans->all[i].begin < until; i++) {
-        struct lc_wait part = *wait;
-        find_release(t, loc, &part, rest.start, spans->all[i].begin);
-        LC_TRY(add_part(t, loc, &part));
+        LC_TRY(add_parts(t, loc, wait, rest.start, spans->all[i].begin));
         rest.start = spans->all[i].end;
     }
     return lc_wait_ticks(&rest) > 0 ? lc_wait_add(loc, &rest) : LC_OK;
@@ -252,7 +262,7 @@ static enum lc_err add_task_wait(struct lc_omp_tasks *t, struct lc_loc *loc,
                            .cause_cnode = LC_NONE,
                            .kind = LC_WAIT_TASKWAIT,
                            .flags = LC_WAIT_STATE};
-    const struct task *last = t->n > 0 ? last_ended(t, event, start, end, LC_NONE) : NULL;
+    const struct task *last = t->n > 0 ? last_ended(t, event, NULL, start, end, LC_NONE) : NULL;
     if (t->n > 0 && last == NULL)
         return LC_OK;
     if (last != NULL)
@@ -264,7 +274,7 @@ static enum lc_err add_task_wait(struct lc_omp_tasks *t, struct lc_loc *loc,
         wait.flags |= LC_WAIT_BLOCKS;
         LC_TRY(add_sync_point(t, loc, wait.cause, last->ended));
     }
-    return lc_omp_wait_add(t, loc, &wait);
+    return lc_omp_wait_add(t, loc, call, &wait);
 }
 
 enum lc_err lc_omp_task_waits(struct lc_omp_tasks *t) {

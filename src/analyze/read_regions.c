@@ -252,6 +252,8 @@ static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an
         uint32_t call = lc_reader_call(reader);
         if (!reader->waiting_depth)
             reader->waiting_depth = (uint32_t)reader->depth;
+        if (call != LC_NONE)
+            loc->calls[call].task_level = (uint16_t)reader->n_open_tasks;
         if (region->fn == LC_FN_OMP_TASKWAIT && call != LC_NONE)
             reader->err = lc_reader_task_event(
                 reader, &(struct lc_task_event){.time = t,

@@ -43,8 +43,8 @@ struct lc_mpi_call {
     uint32_t enter, leave; /* transitions; leave while open: another call of the same activation */
     /* its completion records: done[first_done .. first_done of the next call) */
     uint32_t first_done;
-    uint16_t fn; /* enum lc_fn */
-    uint16_t reserved;
+    uint16_t fn;         /* enum lc_fn */
+    uint16_t task_level; /* of OpenMP: of extra->tasks, those that are executed in it */
 };
 
 struct lc_p2p;        /* events.h */

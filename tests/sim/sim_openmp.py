@@ -1,10 +1,10 @@
 """Random programs of OpenMP on the simulated libgomp under the tool, the result against the truth:
-sim_openmp.py LATECOMER SIM-MPIRUN DIRECTORY-OF-LIBRARIES COMPILER FIRST LAST [SEED..]
+sim_openmp.py LATECOMER SIM-MPIRUN DIRECTORY-OF-LIBRARIES COMPILER FIRST LAST [SEED | PROGRAM.c ..]
 
 Programs are those of random_openmp.py, where working means that virtual time passes. The same output and status as without the tool; to the nanosecond
 the critical path, that of tasks, the most useful time of a thread, and per thread every kind of waiting and the balance of its time: useful time, synchronisation,
 management, idle time and the runtime outside of regions are all of its life. No edge is lost. Of every fourth a trace is written, in which `analyze` finds the same
-waiting in barriers, for tasks and locks, but for what traces do not tell (docs/openmp.md: sinks, waits for some tasks only, barriers that were seen late).
+waiting in barriers, for tasks and locks (so of programs in files), but for what traces do not tell (docs/openmp.md: sinks, waits for some tasks only, barriers that were seen late).
 
 Events of OpenMP go one of two ways (src/measure/openmp/usual.h); with a scenario all go the general one. Of every second program without a trace the result is the
 same both ways, number by number: times and visits of call paths, waiting and who was late, paths, factors, task constructs. Not the call paths of the critical path:
@@ -26,6 +26,7 @@ COST_NS = 200  # of the runtime, at most, where it takes time
 TRACED = 4  # one program of so many
 BOTH_WAYS = 2  # one of so many
 NOT_IN_TRACES = {"omp_ibarrier_wait": "copyprivate", "omp_taskwait_wait": "taskwait depend", "omp_lock_contention_critical": "depend(sink"}
+OF_FILES = 4  # their seed
 SEEDS_WITHOUT = 3  # one program of so many is on a runtime that takes no time
 
 
@@ -42,8 +43,8 @@ class Runs:
         self.latecomer, self.mpirun, self.libraries, self.compiler = latecomer, mpirun, libraries, compiler
         self.newer = random_openmp.newer_of(compiler)
 
-    def build(self, seed):
-        Path("program.c").write_text(Program(seed, newer=self.newer).text(), encoding="ascii")
+    def build(self, text):
+        Path("program.c").write_text(text, encoding="ascii")
         places = [word for path in (self.libraries / "gomp", self.libraries) for word in (f"-L{path}", f"-Wl,-rpath,{path}")]
         subprocess.run([self.compiler, "-O1", "-g", "-w", "-fopenmp", "-c", "program.c"], check=True)
         subprocess.run([self.compiler, "-o", "program", "program.o", *places, "-lgomp", "-lsim"], check=True)
@@ -137,8 +138,8 @@ def told(result):
     return {"metrics": metrics, "pop": pop, **{key: result.get(key) for key in ("late", "locations", "task_constructs")}}
 
 
-def judge(runs, seed):
-    runs.build(seed)
+def judge(runs, seed, text):
+    runs.build(text)
     bare = runs.run(seed)
     done, result = runs.measure(seed, *(["--trace"] if seed % TRACED == 0 else []))
     if bare[0] < 0 or bare[0] > 63 or done[:2] != bare[:2] or done[2]:
@@ -158,15 +159,17 @@ def judge(runs, seed):
 def main():
     latecomer, mpirun, libraries = (Path(argument).absolute() for argument in sys.argv[1:4])
     runs, found = Runs(latecomer, mpirun, libraries, sys.argv[4]), 0
-    first, last, *more = map(int, sys.argv[5:])
-    seeds = [*range(first, last + 1), *more]
+    first, last, *more = sys.argv[5:]
+    files = [Path(word).absolute() for word in more if word.endswith(".c")]
+    seeds = [*range(int(first), int(last) + 1), *(int(word) for word in more if not word.endswith(".c"))]
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
-        for seed in seeds:
-            for line in judge(runs, seed):
-                print(f"seed {seed}: {line}")
+        for what, seed in [*((f"seed {seed}", seed) for seed in seeds), *((file, OF_FILES) for file in files)]:
+            text = what.read_text(encoding="ascii") if isinstance(what, Path) else Program(seed, newer=runs.newer).text()
+            for line in judge(runs, seed, text):
+                print(f"{what}: {line}")
                 found += 1
-    print(f"{len(seeds)} programs, {found} differences")
+    print(f"{len(seeds) + len(files)} programs, {found} differences")
     return 1 if found else 0
 
 
