@@ -22,6 +22,13 @@ static inline bool lc_omp_is_construct(const char *name) {
     return strncmp(name, LC_OMP_PREFIX, strlen(LC_OMP_PREFIX)) == 0;
 }
 
+/* Does it make a team? */
+static inline bool lc_omp_makes_team(const char *name) {
+    static const char parallel[] = LC_OMP_PREFIX "parallel", teams[] = LC_OMP_PREFIX "teams";
+    return strncmp(name, parallel, sizeof parallel - 1) == 0 ||
+           strncmp(name, teams, sizeof teams - 1) == 0;
+}
+
 /* A function that the compiler made of a construct (main._omp_fn.0, .omp_outlined.)? */
 static inline bool lc_omp_is_outlined(const char *function) {
     return strstr(function, "._omp_fn.") != NULL || strstr(function, ".omp_outlined") != NULL ||

@@ -26,18 +26,13 @@ static bool chain_of(struct lc_trace_conversion *s, uint32_t node, size_t *n) {
     return true;
 }
 
-static bool is_construct(const struct lc_trace_conversion *s, uint32_t node) {
-    const struct lc_trace_region *region = &s->d->regions[s->d->nodes[node].region];
-    return region->kind == LC_RAW_REGION && lc_omp_is_construct(region->name);
-}
-
 /* Makes the open frames those of chain[0, n): the first `common` of them are the same activations
  * as before. Inside a team of OpenMP only what is called there: what is after the path's last
  * construct goes above the frames of OpenMP. */
 static enum lc_err change_frames(struct lc_trace_conversion *s, size_t n, size_t common,
                                  uint64_t time, size_t *entered) {
     size_t base = lc_convert_omp_depth(s), outer = base > 0 ? n : 0;
-    while (outer > 0 && !is_construct(s, s->chain[outer - 1]))
+    while (outer > 0 && !lc_convert_is_construct(s, s->chain[outer - 1]))
         outer--;
     const struct lc_convert_frame *stack = s->stack != NULL ? s->stack + base : NULL;
     size_t same = 0;
@@ -97,7 +92,8 @@ static enum lc_err begin_region(struct lc_trace_conversion *s, const uint64_t *w
         return LC_OK;
     }
     LC_TRY(change_frames(s, n - 1, common, lc_convert_time(s, lc_rec_payload(words[0])), &entered));
-    if (is_construct(s, node))
+    if (lc_convert_is_construct(s, node) &&
+        lc_omp_makes_team(s->d->regions[s->d->nodes[node].region].name))
         return push(s, node, LC_FRAME_SILENT);
     lc_convert_enter(s, node, (uint32_t)entered + 2);
     return push(s, node, LC_FRAME_REGION);

@@ -1,6 +1,7 @@
 /* OpenMP: teams, constructs, locks and tasks -> OTF2 events. Records that find nothing of theirs
  * (measurement was off when it began) are skipped. */
 #include "base/mem.h"
+#include "format/omp_construct.h"
 #include "trace/trace_convert_state.h"
 
 enum { CREATOR_SHIFT = 40 };
@@ -205,6 +206,24 @@ static bool sound(const struct lc_trace_conversion *s, const uint64_t *words) {
     }
 }
 
+bool lc_convert_is_construct(const struct lc_trace_conversion *s, uint32_t node) {
+    const struct lc_trace_region *region = &s->d->regions[s->d->nodes[node].region];
+    return region->kind == LC_RAW_REGION && lc_omp_is_construct(region->name);
+}
+
+/* What has a region of its own there is the acquisition of a lock; else measurement was off when
+ * the team began. */
+static enum lc_err outside_of_teams(struct lc_trace_conversion *s, enum lc_rec_kind kind,
+                                    uint64_t time, const uint64_t *words) {
+    const struct lc_convert_frame *top = s->depth > 0 ? &s->stack[s->depth - 1] : NULL;
+    bool in_region = top != NULL && top->kind == LC_FRAME_REGION;
+    if (kind == LC_REC_OMP_ACQUIRE && in_region && lc_convert_is_construct(s, top->node))
+        return acquire(s, time, words[1], 0);
+    if (kind == LC_REC_OMP_RELEASE && s->started)
+        release(s, time, words[1], 0);
+    return LC_OK;
+}
+
 enum lc_err lc_convert_omp(struct lc_trace_conversion *s, const uint64_t *words) {
     enum lc_rec_kind kind = lc_rec_kind_of(words[0]);
     uint64_t time = lc_convert_time(s, lc_rec_payload(words[0]));
@@ -230,8 +249,8 @@ enum lc_err lc_convert_omp(struct lc_trace_conversion *s, const uint64_t *words)
     default:
         break;
     }
-    if (topmost(s, LC_FRAME_TEAM) == 0) /* measurement was off when it began */
-        return LC_OK;
+    if (topmost(s, LC_FRAME_TEAM) == 0)
+        return outside_of_teams(s, kind, time, words);
     switch (kind) {
     case LC_REC_OMP_IN:
         return begin_construct(s, time, (uint32_t)words[1]);

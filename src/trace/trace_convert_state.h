@@ -99,6 +99,9 @@ void lc_convert_pop(struct lc_trace_conversion *s);
 /* Frames up to the topmost of OpenMP; 0: none. */
 size_t lc_convert_omp_depth(const struct lc_trace_conversion *s);
 
+/* Is the node that of a construct of OpenMP? */
+bool lc_convert_is_construct(const struct lc_trace_conversion *s, uint32_t node);
+
 /* Converts one record of OpenMP. Errors: LC_ERR_NOMEM. */
 enum lc_err lc_convert_omp(struct lc_trace_conversion *s, const uint64_t *words);
 

@@ -108,9 +108,12 @@ def differences(result):
         pairs += [(f"{metric} of thread {i}", threads[i][5 + place], value) for i, value in enumerate(rows(result, metric, n))]
     time = rows(result, "time", n, lambda path: "/" not in path)
     parts = [rows(result, metric, n) for metric in ("omp_synchronization", "omp_management", "omp_idle_threads")]
+    acquisitions = rows(result, "omp_synchronization", n, lambda path: path.count("!$omp ") == 1)  # outside of regions: of the time in the runtime there
     for i, (life, early, useful, rest, outside, *_) in enumerate(threads):
         pairs.append((f"time of thread {i}", life, time[i]))
-        pairs.append((f"balance of thread {i}", early + life, useful + rest + outside + sum(part[i] for part in parts)))
+        pairs.append((f"balance of thread {i}", early + life, useful + rest + outside - acquisitions[i] + sum(part[i] for part in parts)))
+        if acquisitions[i] > outside + 0.5:
+            yield f"thread {i} took locks for {acquisitions[i]:.0f} of {outside} ns in the runtime outside of regions"
     yield from off(pairs)
     if meta["openmp_edges_lost"]:
         yield f"{meta['openmp_edges_lost']} edges lost"

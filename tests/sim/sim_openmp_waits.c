@@ -1,7 +1,11 @@
 /* What random programs found wrong in the waiting that `analyze` finds, each as small as it gets.
  * Working means that virtual time passes. */
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 
+static omp_lock_t lock, other;
 static long total;
 
 void sim_work(unsigned long long ns);
@@ -61,10 +65,46 @@ static void empty_taskgroup(void) {
     }
 }
 
+static void *beside(void *nothing) {
+    for (int i = 0; i < 3; i++) {
+        while (!omp_test_lock(&lock))
+            sched_yield();
+        work(29);
+        omp_unset_lock(&lock);
+        omp_set_lock(&other);
+        work(2);
+        omp_unset_lock(&other);
+#pragma omp critical(outside)
+        work(31);
+    }
+    return nothing;
+}
+
+/* Two threads of the program wait for each other's locks outside of all regions. */
+static void outside_of_regions(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, beside, NULL);
+    for (int i = 0; i < 3; i++) {
+        work(10);
+        omp_set_lock(&lock);
+        work(7);
+        omp_unset_lock(&lock);
+        omp_set_lock(&other);
+        work(20);
+        omp_unset_lock(&other);
+#pragma omp critical(outside)
+        work(13);
+    }
+    pthread_join(thread, NULL);
+}
+
 int main(void) {
+    omp_init_lock(&lock);
+    omp_init_lock(&other);
     waits_at_once();
     begins_later();
     empty_taskgroup();
+    outside_of_regions();
     printf("%ld\n", total);
     return 0;
 }

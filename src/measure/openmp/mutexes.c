@@ -193,14 +193,55 @@ void lc_omp_lock_init(int kind, unsigned hint, unsigned implementation, uint64_t
     lc_omp_done(o, since);
 }
 
+static void end_acquisition(struct lc_omp_thread *o, uint64_t now) {
+    if (lc_likely(o->acquisition == 0))
+        return;
+    lc_omp_path_close(o->acquisition, NULL, o->acquisition_code, now);
+    o->acquisition = 0;
+}
+
+static void begin_acquisition(struct lc_omp_thread *o, enum lc_omp_construct construct,
+                              const void *code) {
+    end_acquisition(o, o->t->last_ticks); /* of which no end was told */
+    o->acquisition = lc_omp_path_open(o, construct, NULL, code, &o->acquisition_node);
+    o->acquisition_code = code;
+}
+
+/* Outside of regions acquisitions have no place in the thread's call path but where it may have to
+ * wait, or a trace is written: that is dearer than they are. Waiting is missed for who takes the
+ * lock between this look and the acquisition. */
+static LC_COLD void acquires_outside(struct lc_omp_thread *o, int kind, uint64_t wait,
+                                     const void *code) {
+    const struct lock *lock = is_alone(o) ? NULL : known(wait);
+    if (!is_alone(o) && (o->t->trace != NULL || lock == NULL ||
+                         atomic_load_explicit(&lock->held, memory_order_relaxed) != 0))
+        begin_acquisition(o, construct_of(kind), code);
+}
+
+/* waited: for the holder. Is it in the trace? */
+static LC_COLD bool acquired_outside(struct lc_omp_thread *o, const struct lock *lock, int kind,
+                                     struct hold *hold, uint64_t waited,
+                                     const struct lc_omp_late *holder, uint64_t now) {
+    const void *code = o->acquisition_code;
+    o->at = lc_omp_node_known(o, o->acquisition_node);
+    lc_omp_waited(o, o->at, of_construct(kind) ? LC_MEASURED_OMP_CRITICAL : LC_MEASURED_OMP_LOCK,
+                  waited, holder);
+    bool traced = lc_omp_trace_acquired(o, lock->number, hold->order, LC_OMP_AT_IDLE, code, now,
+                                        &hold->block);
+    o->at = NULL;
+    end_acquisition(o, now);
+    return traced;
+}
+
 void lc_omp_mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t wait,
                           const void *code) {
     (void)hint;
     (void)implementation;
-    (void)wait;
     struct lc_omp_thread *o = only_tries(kind) ? NULL : lc_omp_self();
     if (o == NULL)
         return;
+    if (lc_unlikely(o->at == NULL))
+        acquires_outside(o, kind, wait, code);
     uint64_t now = lc_ticks();
     o->takes_lock = true;
     lc_omp_enter_construct(o, construct_of(kind), code, now);
@@ -253,6 +294,8 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
     struct lock *lock = o != NULL && !alone ? find(wait) : NULL;
     if (lock == NULL && !alone)
         return;
+    if (lc_unlikely(o->at == NULL && o->t->trace != NULL && only_tries(kind)))
+        begin_acquisition(o, LC_OMP_AT_TEST_LOCK, code);
     if (only_tries(kind)) { /* what it waits for here is no work */
         uint64_t asked = lc_ticks();
         lc_omp_enter(o, asked);
@@ -291,6 +334,10 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
         else
             lc_omp_construct_left(o, usual, now);
     }
+    if (lc_unlikely(o->acquisition != 0 && !alone)) {
+        uint64_t waited = holder.when > entered ? holder.when - entered : 0;
+        hold.traced = acquired_outside(o, lock, kind, &hold, waited, &holder, now);
+    }
     if (!alone)
         begin_hold(o, lock, &hold);
     lc_omp_done(o, now);
@@ -327,5 +374,6 @@ void lc_omp_nest_lock(int endpoint, uint64_t wait, const void *code) {
     o->takes_lock = false;
     lc_omp_leave(o, now); /* it was this thread's already */
     lc_omp_pop(o, now);
+    end_acquisition(o, now);
     lc_omp_done(o, now);
 }

@@ -44,8 +44,6 @@ static const char *const names[] = {
     [LC_OMP_AT_TEST_LOCK] = "omp_test_lock",
     [LC_OMP_AT_CREATE_TASK] = "create task",
     [LC_OMP_AT_IDLE] = "idle",
-    [LC_OMP_AT_REGION_NAME] = "parallel",
-    [LC_OMP_AT_TEAMS_NAME] = "teams",
 };
 enum { KNOWN = 64 }; /* a kind besides those of constructs */
 
@@ -73,10 +71,10 @@ static uint32_t make(uint32_t parent, enum lc_omp_construct construct, uint64_t 
     return node;
 }
 
-static uint32_t region_id(enum lc_omp_construct name, uint64_t code) {
+static uint32_t region_id(enum lc_omp_construct construct, uint64_t code) {
     char text[4200];
     pthread_mutex_lock(&lc_core.lock);
-    put_name(text, sizeof text, name, code);
+    put_name(text, sizeof text, construct, code);
     pthread_mutex_unlock(&lc_core.lock);
     return lc_region_by_name(text);
 }
@@ -91,8 +89,8 @@ static struct lc_omp_node *find(struct lc_omp_thread *o, uint32_t parent, uint32
     struct lc_omp_node *n = calloc(1, sizeof *n);
     if (n == NULL)
         return NULL;
-    bool name = kind == LC_OMP_AT_REGION_NAME || kind == LC_OMP_AT_TEAMS_NAME;
-    n->node = name            ? region_id((enum lc_omp_construct)kind, code)
+    bool name = (kind & LC_OMP_AT_NAME) != 0;
+    n->node = name            ? region_id((enum lc_omp_construct)(kind - LC_OMP_AT_NAME), code)
               : kind == KNOWN ? parent
                               : make(parent, (enum lc_omp_construct)kind, code);
     if (n->node == LC_NONE && !name)
@@ -129,6 +127,31 @@ struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node) {
     if (known == NULL || known->node != node)
         o->known = known = find(o, node, KNOWN, 0);
     return known;
+}
+
+/* The frame of the runtime's function that the program called tells the call path; it is where it
+ * says if the return address is there. */
+static bool frame_holds(const void *frame, const void *code) {
+    enum { NEAR = 1 << 16 };
+    uint64_t here = (uint64_t)__builtin_frame_address(0), at = (uint64_t)frame;
+    return at > here && at - here < NEAR && (at & 7) == 0 &&
+           *(const uint64_t *)(at + 8) == (uint64_t)code;
+}
+
+uint32_t lc_omp_path_open(struct lc_omp_thread *o, enum lc_omp_construct construct, void *frame,
+                          const void *code, uint32_t *node) {
+    struct lc_omp_node *name =
+        lc_omp_node_get(o, 0, (enum lc_omp_construct)(LC_OMP_AT_NAME | construct), code);
+    if (name == NULL || name->node == LC_NONE)
+        return 0;
+    void *at = frame_holds(frame, code) ? frame : __builtin_frame_address(0);
+    *node = lc_region_enter(name->node, at, (void *)(uintptr_t)code);
+    return *node != 0 ? name->node + 1 : 0;
+}
+
+void lc_omp_path_close(uint32_t opened, void *frame, const void *code, uint64_t now) {
+    void *at = frame_holds(frame, code) ? frame : __builtin_frame_address(0);
+    lc_region_leave(opened - 1, at, (void *)(uintptr_t)code, now);
 }
 
 struct lc_omp_node *lc_omp_node_idle(struct lc_omp_thread *o) {

@@ -34,8 +34,7 @@ enum lc_omp_construct {
     LC_OMP_AT_TEST_LOCK,
     LC_OMP_AT_CREATE_TASK,
     LC_OMP_AT_IDLE,
-    LC_OMP_AT_REGION_NAME, /* of these two `node` is the region's id of lc_region_by_name */
-    LC_OMP_AT_TEAMS_NAME
+    LC_OMP_AT_NAME = 32 /* and one of these: `node` is the region's id of lc_region_by_name */
 };
 
 /* The node of a construct below another node (of the call tree), for this thread. NULL: no
@@ -44,6 +43,14 @@ struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
                                     enum lc_omp_construct construct, const void *code);
 /* What is kept for a node of the call tree that is known: a region's. NULL: no memory. */
 struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node);
+
+/* A construct outside of all regions: the call path of the thread goes on with it. frame: of the
+ * runtime's function that the program called, NULL: not known. 1 + its id as a region there, 0: it
+ * has none, and is not to be closed; node: of the call tree. */
+uint32_t lc_omp_path_open(struct lc_omp_thread *o, enum lc_omp_construct construct, void *frame,
+                          const void *code, uint32_t *node);
+/* It ends; now: ticks, or 0: not known. */
+void lc_omp_path_close(uint32_t opened, void *frame, const void *code, uint64_t now);
 
 /* That of workers between regions. */
 struct lc_omp_node *lc_omp_node_idle(struct lc_omp_thread *o);

@@ -170,6 +170,7 @@ void lc_omp_thread_gone(struct lc_thread *t) {
     o->n_outer = 0;
     o->idle = o->longest = o->busy = 0;
     o->at_sink = false;
+    o->acquisition = 0;
     o->ended.any = false;
     o->forks = o->teams = 0;
     o->regions_closed = o->regions_open = 0;
@@ -202,6 +203,10 @@ void lc_omp_thread_gone(struct lc_thread *t) {
 static void lock_refused(struct lc_omp_thread *o) {
     o->takes_lock = false;
     lc_omp_refused(o);
+    if (o->acquisition != 0) {
+        lc_omp_path_close(o->acquisition, NULL, o->acquisition_code, o->entered);
+        o->acquisition = 0;
+    }
     if (o->at == NULL || o->n_outer == 0)
         return;
     o->at->row->count--;

@@ -339,6 +339,9 @@ struct lc_omp_thread {
     bool has_tasks;      /* has created explicit ones */
     bool takes_lock;     /* has asked for one */
     bool at_sink;        /* waits for another iteration of an ordered loop */
+    /* its acquisition of a lock outside of regions, as of lc_omp_path_open; 0: none */
+    uint32_t acquisition, acquisition_node;
+    const void *acquisition_code;
     uint64_t edges_lost; /* releases of locks that came too late, iterations long ago */
     /* for the trace: teams that it forked, and is in; explicit tasks that it created */
     uint32_t forks, teams;

@@ -117,10 +117,12 @@ bool lc_omp_trace_tried(struct lc_omp_thread *o, uint32_t lock, uint32_t order, 
 void lc_omp_trace_released(struct lc_omp_thread *o, uint32_t lock, uint32_t order, uint32_t block,
                            uint32_t construct, const void *code, uint64_t now) {
     struct lc_trace_stream *s = lc_omp_stream(o);
-    if (lc_likely(s == NULL) || o->at == NULL)
+    if (lc_likely(s == NULL))
         return;
     const struct lc_omp_node *call =
-        construct == 0 ? lc_omp_node_get(o, o->at->node, LC_OMP_AT_UNSET_LOCK, code) : NULL;
+        construct == 0 && o->at != NULL
+            ? lc_omp_node_get(o, o->at->node, LC_OMP_AT_UNSET_LOCK, code)
+            : NULL;
     if (call != NULL)
         lc_omp_put2(s, LC_REC_OMP_IN, now, call->node);
     put3(s, LC_REC_OMP_RELEASE, now, (uint64_t)lock << 32 | order,

@@ -43,15 +43,6 @@ void lc_omp_thread_end(union ompt_data *data) {
     o->at = NULL;
 }
 
-/* The frame of the runtime's function that the program called tells the call path; it is where it
- * says if the return address is there. */
-static bool frame_holds(const void *frame, const void *code) {
-    enum { NEAR = 1 << 16 };
-    uint64_t here = (uint64_t)__builtin_frame_address(0), at = (uint64_t)frame;
-    return at > here && at - here < NEAR && (at & 7) == 0 &&
-           *(const uint64_t *)(at + 8) == (uint64_t)code;
-}
-
 enum { BARRIERS = 1 << 20 }; /* of a region of which no thread's share ended */
 
 /* NULL: no memory. */
@@ -90,31 +81,12 @@ static void region_left(struct lc_omp_thread *o, struct lc_omp_region *region) {
     lc_omp_unkeep_some(&o->pools, region, known ? 1 + SHARES - region->holders : 1);
 }
 
-/* An outermost region: the call path of the thread goes on with it. Gives 1 + its id as a region
- * there, 0: it has none; node: of the call tree. */
-static uint32_t open_path(struct lc_omp_thread *o, void *frame, bool league, const void *code,
-                          uint32_t *node) {
-    struct lc_omp_node *name =
-        lc_omp_node_get(o, 0, league ? LC_OMP_AT_TEAMS_NAME : LC_OMP_AT_REGION_NAME, code);
-    if (name == NULL || name->node == LC_NONE)
-        return 0;
-    void *at = frame_holds(frame, code) ? frame : __builtin_frame_address(0);
-    *node = lc_region_enter(name->node, at, (void *)(uintptr_t)code);
-    return *node != 0 ? name->node + 1 : 0;
-}
-
-/* now: ticks, or 0: not known. */
-static void close_path(uint32_t opened, void *frame, const void *code, uint64_t now) {
-    void *at = frame_holds(frame, code) ? frame : __builtin_frame_address(0);
-    lc_region_leave(opened - 1, at, (void *)(uintptr_t)code, now);
-}
-
 uint32_t lc_omp_plain_begin(void *frame, const void *code) {
     struct lc_omp_thread *o = lc_omp_self();
     uint32_t node = 0;
     if (o == NULL || o->at != NULL)
         return 0;
-    uint32_t opened = open_path(o, frame, false, code, &node);
+    uint32_t opened = lc_omp_path_open(o, LC_OMP_AT_PARALLEL, frame, code, &node);
     if (opened != 0)
         lc_omp_done(o, o->t->last_ticks);
     return opened;
@@ -133,7 +105,7 @@ void lc_omp_plain_end(uint32_t opened, void *frame, const void *code) {
     struct lc_omp_thread *o = lc_omp_self();
     if (o == NULL || opened == 0)
         return;
-    close_path(opened, frame, code, 0);
+    lc_omp_path_close(opened, frame, code, 0);
     lc_omp_done(o, o->t->last_ticks);
 }
 
@@ -160,7 +132,8 @@ void lc_omp_parallel_begin(union ompt_data *task, const struct ompt_frame *frame
     atomic_store_explicit(&region->team, wanted, memory_order_relaxed);
     region->frame = frame != NULL ? frame->enter_frame.ptr : NULL;
     if (o->at == NULL)
-        region->opened = open_path(o, region->frame, league, code, &region->node);
+        region->opened = lc_omp_path_open(o, league ? LC_OMP_AT_TEAMS : LC_OMP_AT_PARALLEL,
+                                          region->frame, code, &region->node);
     /* the path's event has just read the clock, or (opened 0) there was none */
     uint64_t now = region->opened ? o->t->last_ticks : lc_ticks();
     if (o->at != NULL) {
@@ -228,7 +201,7 @@ void lc_omp_parallel_end(union ompt_data *data, union ompt_data *task, int flags
     if (o->task != NULL)
         lc_omp_task_kept(o->task);
     if (region->opened)
-        close_path(region->opened, region->frame, code, now);
+        lc_omp_path_close(region->opened, region->frame, code, now);
     region_left(o, region);
     lc_omp_done(o, now);
 }

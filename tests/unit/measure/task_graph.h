@@ -121,7 +121,7 @@ struct lock {
 extern uint64_t now; /* virtual */
 extern uint64_t program_begin;
 extern uint32_t n_chunks;                             /* of memory that pools have taken */
-extern enum lc_omp_construct last_region;             /* what the last region's name is of */
+extern enum lc_omp_construct last_region;             /* of the last region outside of all */
 extern struct lc_thread threads[THREADS];             /* of the tool */
 extern struct lc_clk_thread clocks[THREADS];          /* of these */
 extern uint64_t measured[THREADS][LC_MEASURED_KINDS]; /* waiting by kind, as the callbacks say */

@@ -161,24 +161,27 @@ void lc_budget_events(struct lc_thread *t, uint64_t ticks, uint32_t n) {
     (void)n;
 }
 
-uint32_t lc_region_enter(uint32_t id, void *frame, void *code) {
-    (void)id;
+uint32_t lc_omp_path_open(struct lc_omp_thread *o, enum lc_omp_construct construct, void *frame,
+                          const void *code, uint32_t *node) {
+    (void)o;
     (void)frame;
     (void)code;
+    (void)node;
+    last_region = construct;
     return 0;
 }
 
-void lc_region_leave(uint32_t id, void *frame, void *code, uint64_t at) {
-    (void)id;
+void lc_omp_path_close(uint32_t opened, void *frame, const void *code, uint64_t at) {
+    (void)opened;
     (void)frame;
     (void)code;
     (void)at;
 }
 
-/* Nodes of the call tree: explicit tasks', one that all others are at, none for a region's name. */
+/* Nodes of the call tree: explicit tasks', one that all others are at. */
 static struct lc_state_row row;
 
-static struct lc_omp_node everywhere = {.row = &row}, no_name = {.node = LC_NONE, .row = &row},
+static struct lc_omp_node everywhere = {.row = &row},
                           in_tasks[CONSTRUCTS] = {{.node = TASK_NODE, .row = &row},
                                                   {.node = TASK_NODE + 1, .row = &row}};
 
@@ -186,10 +189,6 @@ struct lc_omp_node *lc_omp_node_get(struct lc_omp_thread *o, uint32_t parent,
                                     enum lc_omp_construct construct, const void *code) {
     (void)o;
     (void)parent;
-    if (construct == LC_OMP_AT_REGION_NAME || construct == LC_OMP_AT_TEAMS_NAME) {
-        last_region = construct;
-        return &no_name;
-    }
     return construct == LC_OMP_AT_TASK ? &in_tasks[(uintptr_t)code] : &everywhere;
 }
 

@@ -352,7 +352,7 @@ static void league(void **state) {
     struct task *initial = begin_program();
     union ompt_data teams[2] = {{0}, {0}};
     lc_omp_parallel_begin(&initial->data, NULL, &region, 2, LEAGUE, NULL);
-    assert_int_equal(last_region, LC_OMP_AT_TEAMS_NAME);
+    assert_int_equal(last_region, LC_OMP_AT_TEAMS);
     lc_omp_implicit_task(OMPT_BEGIN, &region, &teams[0], 2, 0, OMPT_TASK_INITIAL);
     be(1);
     lc_omp_thread_begin(OMPT_THREAD_WORKER, &(union ompt_data){0});
