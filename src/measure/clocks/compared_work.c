@@ -65,25 +65,27 @@ static bool has_called(uint64_t call) {
     return false;
 }
 
+/* The keys first: they lie close together. */
 static bool has_key(uint32_t i, uint64_t key) {
-    return lc_compared.table->classes[i].node != 0 &&
-           (lc_compared.keys[i].of == key || lc_compared.keys[i].key == key);
+    return (lc_compared.keys[i].of == key || lc_compared.keys[i].key == key) &&
+           lc_compared.table->classes[i].node != 0;
+}
+
+static uint64_t own_ticks(uint64_t key) {
+    uint64_t ticks = 0;
+    for (uint32_t i = 0; i < lc_compared.n; i++)
+        if (has_key(i, key))
+            ticks += lc_compared.table->classes[i].ticks;
+    return ticks;
 }
 
 uint64_t lc_clk_own_sum(uint64_t key, uint64_t *n) {
-    uint64_t ticks = 0;
+    uint64_t ticks = own_ticks(key);
     *n = 0;
-    for (uint32_t i = 0; i < lc_compared.n; i++)
-        ticks += has_key(i, key) ? lc_compared.table->classes[i].ticks : 0;
     for (uint32_t i = 0; i < lc_compared.n; i++)
         if (has_key(i, key) && lc_portions_matter(lc_compared.table->classes[i].ticks, ticks))
             *n += lc_compared.table->classes[i].n;
     return lc_clk_ns_of(ticks);
-}
-
-static uint64_t own_ns(uint64_t key) {
-    uint64_t n;
-    return lc_clk_own_sum(key, &n);
 }
 
 /* Of this rank's work, what is on the critical path in this call path. */
@@ -175,7 +177,7 @@ void lc_clk_longest_work(const struct lc_clk_thread *k, struct lc_portion_sums *
         know_keys();
     for (uint32_t i = 0; i < n; i++) {
         const struct lc_class_keys *keys = &lc_compared.keys[i];
-        if (keys->of == 0 || own_ns(keys->of) * 2 < longest->least_ns)
+        if (keys->of == 0 || lc_clk_ns_of(own_ticks(keys->of)) * 2 < longest->least_ns)
             continue;
         struct lc_portion_sum ids = {.key = keys->of, .of = keys->of};
         if (lc_portion_sums_find(longest, ids.key) == NULL)
