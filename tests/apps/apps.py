@@ -4,10 +4,11 @@ apps.py LATECOMER NAME [--runs N] [--length N] [--threads N] [--keep DIR]   NAME
 Bare and measured runs take turns. Dilation: median over the pairs of the life of the program's processes, measured / bare. Start and end of
 the tool, stated apart: what `latecomer run` lives longer than the program that it measures.
 
-apps.py LATECOMER NAME --times STOPWATCH   how right is what the tool says of times (figures). Useful time (outside of MPI, all ranks) against that of
-the bare run, by stopwatch.c: other work on the machine only adds to times, so the least of all runs are compared. And what of the loss the tool's
-account tells: of all ranks together, told seconds / lost seconds, by the median loss of all turns and by both ends of its 95 % interval (three figures,
-the largest share 1000 %: where nothing was lost that can be seen, the account can be neither right nor wrong).
+apps.py LATECOMER NAME --times STOPWATCH [--seconds S]   how right is what the tool says of times (figures). Useful time (outside of MPI, all ranks)
+against that of the bare run, by stopwatch.c, and what of the loss the tool's account tells: of all ranks together, told seconds / lost seconds. Of both
+three figures, by the median of all turns and by both ends of its 95 % interval (told: 1000 % at most: where nothing was lost that can be seen, the account
+can be neither right nor wrong). Turns go on, six of them at least, until both are known to what is wanted of them, 3 % of useful time and 10 % of what is
+lost, or the seconds are over.
 
 apps.py LATECOMER NAME --dilation SECONDS   what it costs, start, end and all that `latecomer run` does included (figures): median over the pairs of the
 time until the last process has ended, measured / bare, and the same of processor time, of all processes, the launcher's too. Pairs take turns until the
@@ -207,16 +208,28 @@ class Application:
         return [(m + a) / b for m, a, b in zip(self.measured, self.around, self.bare)]
 
     def useful_error(self):
-        """Of the useful time, by the least of all turns."""
+        """Of the useful time, by the least of all turns: other work on the machine only adds to times."""
         return min(self.useful_with) / min(self.useful_without) - 1
 
+    def useful_errors(self):
+        """Of the useful time of each turn."""
+        return [measured / bare - 1 for measured, bare in zip(self.useful_with, self.useful_without)]
+
+    def lost(self):
+        """Seconds of all ranks, in each turn."""
+        return [self.ranks * (m - b) for m, b in zip(self.measured, self.bare)]
+
     def told_of_lost(self):
-        """What the account tells of the seconds that all ranks lost: by the low end of the loss's 95 % interval, its median, its high end."""
-        lost = [self.ranks * (m - b) for m, b in zip(self.measured, self.bare)]
+        """What the account tells of these: by the low end of the loss's 95 % interval, its median, its high end."""
+        lost, told = self.lost(), median(self.account)
         low, high = interval(lost)
-        told = median(self.account)
         print(f"lost {median(lost):.3f} s ({low:.3f} to {high:.3f}) of {self.ranks * median(self.bare):.3f} s of all ranks, told {told:.3f} s")
         return [min(told / loss, MOST_TOLD) if loss > 0 else MOST_TOLD for loss in (low, median(lost), high)]
+
+    def times_are_known(self):
+        """The medians, to a part of what they are to be within."""
+        lost = self.lost()
+        return len(lost) >= LEAST_TURNS and resolution(self.useful_errors()) <= 0.015 and resolution(lost) <= 0.05 * abs(median(lost))
 
 
 def installed(name):
@@ -225,16 +238,21 @@ def installed(name):
     return asked.stdout if asked.returncode == 0 else ""
 
 
-def times(app, stopwatch):
-    for _ in range(TURNS):
+def times(app, stopwatch, seconds):
+    end = time.monotonic() + seconds
+    while len(app.bare) < LEAST_TURNS or (time.monotonic() < end and not app.times_are_known()):
         app.turn(stopwatch)
-    print(f"useful time {min(app.useful_without):.3f} s bare, measured {app.useful_error():+.2%}; {len(app.bare)} turns")
-    figure("useful", 100 * app.useful_error(), "%")
+    errors = app.useful_errors()
+    low, high = interval(errors)
+    print(f"useful time {median(app.useful_without):.3f} s bare, measured {median(errors):+.2%} ({low:+.2%} to {high:+.2%}), the least of all turns {app.useful_error():+.2%}; "
+          f"{len(errors)} turns")
+    for error in (low, median(errors), high):
+        figure("useful", 100 * error, "%")
     for told in app.told_of_lost():
         figure("told", 100 * told, "%")
 
 
-TURNS = 9  # at least 6: else the interval of the loss is infinite
+LEAST_TURNS = 6  # below that the interval of a median is infinite
 MOST_TOLD = 10.0
 
 
@@ -258,6 +276,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1, help="of OpenMP in each rank")
     parser.add_argument("--keep", metavar="DIR", help="keep the last result in DIR/NAME")
     parser.add_argument("--times", metavar="STOPWATCH", help="useful time and account; STOPWATCH: lib/apps-stopwatch.so")
+    parser.add_argument("--seconds", type=float, default=100, help="for --times")
     parser.add_argument("--dilation", type=float, metavar="SECONDS", help="pairs until the dilation is known to 0.01, for so long at most")
     args = parser.parse_args()
     inputs.THREADS = args.threads
@@ -271,7 +290,7 @@ def main():
         try:
             app = Application(args.latecomer, args.name, args.length, scratch)
             if args.times is not None:
-                times(app, os.path.abspath(args.times))
+                times(app, os.path.abspath(args.times), args.seconds)
                 return
             if args.dilation is not None:
                 dilation(app, args.dilation)

@@ -194,7 +194,7 @@ def overhead():
                  ("{python}", "{root}/tests/bench/overhead/unknown_mpi.py", "{build}"))
     for app in ("abinit", "cp2k", "dolfinx", "freefem", "gpaw", "gromacs", "lammps", "meep", "nwchem", "nwchem-mpich", "openfoam", "quantum-espresso"):
         yield Source(f"apps.times.{app}", "overhead", 3, 0, 120,
-                     (Row("useful", "%", between(-3, 3), f"{app}: useful time against that of the bare run"),
+                     (Row("useful", "%", between(-3, 3), f"{app}: useful time against that of the bare run; by the median of all turns and both ends of its 95 % interval"),
                       Row("told", "%", between(90, 110), f"{app}: what the tool tells of the time that was lost; of each run by its median loss and both ends of that one's 95 % interval")))
         ranks = "4 ranks" if app == "lammps" else "2 ranks"
         yield Source(f"apps.dilation.{app}", "overhead", 1, 0, 300,
