@@ -38,10 +38,10 @@ class Ended(Exception):
     """The run has to stop: a signal, or the limit of time."""
 
 
-def loop_seconds():
+def loop_seconds(times=2_000_000):
     """Seconds of the clock for a fixed piece of work: what other work on the machine takes from us is in it."""
     begin, x = time.monotonic(), 1
-    for _ in range(2_000_000):
+    for _ in range(times):
         x = (x * 1103515245 + 12345) & 0x7FFFFFFF
     return time.monotonic() - begin
 
@@ -80,10 +80,11 @@ def shares(since):
 class Machine:
     def __init__(self):
         self.load, self.begin = os.getloadavg()[0], ticks()
+        self.loop = min(loop_seconds(200_000) for _ in range(5))  # machines of one kind differ by half, and from hour to hour
 
     def told(self):
         stolen, used = shares(self.begin)
-        return (f"machine: {os.cpu_count()} cores, load {self.load:.1f} before, {os.getloadavg()[0]:.1f} after, "
+        return (f"machine: {os.cpu_count()} cores, loop {1e4 * self.loop:.0f} ms, load {self.load:.1f} before, {os.getloadavg()[0]:.1f} after, "
                 f"{used:.0f} % of them used, cpu pressure {pressure():.0f} %, steal {stolen:.1f} %, "
                 f"{shutil.disk_usage('.').free / 1e9:.0f} GB free, kernel {os.uname().release}, perf_event_paranoid "
                 f"{first_line('/proc/sys/kernel/perf_event_paranoid')}, mmap_rnd_bits {first_line('/proc/sys/vm/mmap_rnd_bits')}")
