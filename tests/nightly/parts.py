@@ -134,7 +134,7 @@ def sanitizers(tests):
     kinds = []
     for preset in ("asan", "tsan"):
         t = tests[preset]
-        kinds += [t.whole(name) for name in t.labelled({"sanitizer", "nightly"})]
+        kinds += [t.whole(name) for name in t.labelled({"sanitizer"})]  # by day with one MPI only
         for flavour in BOTH:
             base = f"programs.random_sanitized.{flavour}"
             kinds.append(t.drawn(base, 5, t.end_of(base, 2), ("{first}", "{last}")))
