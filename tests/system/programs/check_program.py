@@ -108,10 +108,14 @@ def main():
             env.update(TSAN_OPTIONS=common, UBSAN_OPTIONS=f"{common} print_stacktrace=1",
                        ASAN_OPTIONS=f"{common} detect_leaks=0 verify_asan_link_order=0",
                        UCX_MEM_MMAP_HOOK_MODE="none") # MPICH's UCX patches mmap, which the sanitizer has done before
-            before = [*before, "env", f"LD_PRELOAD={args.sanitizer}"]
+
+        def preloaded(tool):
+            """The sanitizer is for the tool: the program is not made for it. What stands behind it in the list is for both runs."""
+            wanted = args.sanitizer if tool else args.sanitizer.partition(":")[2]
+            return ["env", f"LD_PRELOAD={wanted}"] if wanted else []
 
         def launch(tool):
-            words = before + tool + args.between
+            words = before + (preloaded(tool) if args.sanitizer else []) + tool + args.between
             if args.mpmd:
                 return space.launcher_of_two([*words, args.mpmd, "first"], args.n, [*words, *args.command])
             return space.launcher(args.n) + words + args.command
