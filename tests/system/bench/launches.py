@@ -2,7 +2,7 @@
 guidelines: mock-ups do what their collectives do, a collective that wastes time is found;
 the operations of a program beside the same alone.
 
-launches.py LATECOMER FLAVOUR SCRATCH_DIR PROBED_LIBRARY MOCK_UPS LATE PLAIN_LOOP"""
+launches.py LATECOMER FLAVOUR SCRATCH_DIR PROBED_LIBRARY MOCK_UPS LATE PLAIN_LOOP IDLE"""
 import json
 import os
 import shutil
@@ -15,9 +15,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
-LATECOMER, FLAVOUR, SCRATCH, PROBED, MOCK_UPS, LATE, PLAIN_LOOP = sys.argv[1:8]
+LATECOMER, FLAVOUR, SCRATCH, PROBED, MOCK_UPS, LATE, PLAIN_LOOP, IDLE = sys.argv[1:9]
 FAILED = []
-SLOW = dict(os.environ, LD_PRELOAD=PROBED, PROBED_ASLEEP="1")
+os.environ["LD_PRELOAD"] = IDLE  # ranks that wait sleep
+SLOW = dict(os.environ, LD_PRELOAD=f"{PROBED}:{IDLE}", PROBED_ASLEEP="1")
 
 
 def check(condition, what):

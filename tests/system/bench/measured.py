@@ -19,6 +19,7 @@ from mpirun import mpirun  # noqa: E402
 from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR, SCRATCH, PROBED, RING, VARIABLES, PAPI, ORDER, LAYER, IDLE = sys.argv[1:11]
+os.environ["LD_PRELOAD"] = IDLE  # ranks that wait sleep: those of MPICH take all cores of a small machine from what they wait for
 FAILED = []
 KEYS = {"format", "version", "operation", "bytes", "ranks", "nodes", "machine", "mpi", "benchmark", "clock", "min_ns", "max_ns", "mean_ns",
         "median_ns", "median_ci_ns", "quantiles_ns", "warmup", "categories", "modes", "change_points", "box", "ecdf", "histogram", "per_rank",
@@ -93,8 +94,7 @@ def synchronisations():
 
 
 def oversubscribed():
-    """Ranks that wait sleep here: otherwise eight of MPICH take both cores of a small machine for long."""
-    done = bench("MPI_Alltoall", "--reps", "64", "--time", "5", "-n", "8", "--mpi", FLAVOUR, "--json", "-o", "eight", env=dict(os.environ, LD_PRELOAD=IDLE))
+    done = bench("MPI_Alltoall", "--reps", "64", "--time", "5", "-n", "8", "--mpi", FLAVOUR, "--json", "-o", "eight")
     check(done.returncode == 0, f"8 ranks: {done.stderr}")
     if done.returncode == 0:
         one = json.loads(done.stdout)
@@ -157,7 +157,7 @@ def interrupted():
 def unwritable():
     """A table that cannot be written, as on a full disk, costs no repetition: the result is made when it can."""
     with subprocess.Popen([LATECOMER, "bench", "MPI_Exscan", "--reps", "70", "--time", "100", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "-o", "full"],
-                          cwd=SCRATCH, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SCAN_US="10000")) as process:
+                          cwd=SCRATCH, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(os.environ, LD_PRELOAD=f"{PROBED}:{IDLE}", PROBED_ASLEEP="1", PROBED_SCAN_US="10000")) as process:
         deadline = time.time() + patience(30)
         while time.time() < deadline and not os.path.exists(f"{SCRATCH}/full/parts/rank-1"):
             time.sleep(0.01)
@@ -228,7 +228,7 @@ def probed():
     """A library with probes, preloaded: every third repetition wastes 20 ms in one of them, more than a scheduler takes away. Another one, which it opens in the first
     repetition, is named as not measured."""
     done = bench("MPI_Allreduce", "--reps", "90", "--time", "60", "--sync", "barrier", "--counters", "probes", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "probed",
-                 env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_GROW_US="20000", PROBED_LAYER=LAYER, PROBED_LATE="1"))
+                 env=dict(os.environ, LD_PRELOAD=f"{PROBED}:{IDLE}", PROBED_ASLEEP="1", PROBED_GROW_US="20000", PROBED_LAYER=LAYER, PROBED_LATE="1"))
     check(done.returncode == 0, f"probed: {done.stderr}")
     if done.returncode != 0:
         return
@@ -245,7 +245,7 @@ def probed():
 def samples():
     """Each call wastes 20 ms in the preloaded library: all samples are in its MPI_Allreduce, which the benchmark calls."""
     done = bench("MPI_Allreduce", "--reps", "24", "--time", "60", "--sync", "barrier", "--counters", "none", "--samples", "--counters-every", "2", "-n", "2",
-                 "--mpi", FLAVOUR, "-o", "samples", "--json", env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SLOW_US="20000"))
+                 "--mpi", FLAVOUR, "-o", "samples", "--json", env=dict(os.environ, LD_PRELOAD=f"{PROBED}:{IDLE}", PROBED_SLOW_US="20000"))
     check(done.returncode == 0, f"samples: {done.stderr}")
     if done.returncode != 0:
         return
@@ -265,7 +265,7 @@ def layers():
     """Three libraries with probes: two are preloaded, the third is opened by the first and seen by no other. The first stops a timer that does not run, in each call of two
     batches of 32 on two ranks."""
     done = bench("MPI_Allreduce", "--reps", "40", "--time", "300", "--sync", "barrier", "--counters", "probes", "-n", "2", "--mpi", FLAVOUR, "--json", "-o", "layers",
-                 env=dict(os.environ, LD_PRELOAD=f"{PROBED}:{RING}", PROBED_LAYER=LAYER, PROBED_UNBALANCED="1"))
+                 env=dict(os.environ, LD_PRELOAD=f"{PROBED}:{RING}:{IDLE}", PROBED_LAYER=LAYER, PROBED_UNBALANCED="1"))
     check(done.returncode == 0, f"layers: {done.stderr}")
     if done.returncode == 0:
         warnings = json.loads(done.stdout)["warnings"]
@@ -278,7 +278,7 @@ def layers():
 def shared_ring():
     """The example of the documentation: its pool grows in the first 48 repetitions with large messages, and never with small ones."""
     done = bench("MPI_Bcast", "--bytes", "64,64k", "--reps", "100", "--time", "300", "--sync", "barrier", "--counters", "probes", "-n", "2", "--mpi", FLAVOUR, "-o", "ring",
-                 env=dict(os.environ, LD_PRELOAD=RING))
+                 env=dict(os.environ, LD_PRELOAD=f"{RING}:{IDLE}"))
     check(done.returncode == 0, f"ring: {done.stderr}")
     small, large = (fingerprint("ring", f"MPI_Bcast-{n}")["counters"] for n in (64, 65536))
     check(small["probe_eager"]["total"] == 100 and small["probe_buffers"]["total"] == 0, f"ring: {small['probe_eager']['total']} small messages")
@@ -290,7 +290,7 @@ def shared_ring():
 def counted():
     """Counters are read around every third call, and around no other: two batches of 32 until 40 count."""
     done = bench("MPI_Scan", "--reps", "40", "--time", "300", "--sync", "barrier", "--counters", "rusage", "--counters-every", "3", "-n", "2", "--mpi", FLAVOUR, "--json",
-                 "-o", "counted", env=dict(os.environ, LD_PRELOAD=ORDER, ORDER_FILE=f"{SCRATCH}/order"))
+                 "-o", "counted", env=dict(os.environ, LD_PRELOAD=f"{ORDER}:{IDLE}", ORDER_FILE=f"{SCRATCH}/order"))
     check(done.returncode == 0, f"counted: {done.stderr}")
     if done.returncode != 0:
         return
@@ -314,7 +314,7 @@ def counted():
 def mpi_variables():
     """Performance variables by their classes (variables.c), one that rank 1 cannot read, one by name; all control variables."""
     args = ("MPI_Bcast", "--reps", "64", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "--json")
-    done = bench(*args, "--counters", "spc", "-o", "variables", env=dict(os.environ, LD_PRELOAD=VARIABLES))
+    done = bench(*args, "--counters", "spc", "-o", "variables", env=dict(os.environ, LD_PRELOAD=f"{VARIABLES}:{IDLE}"))
     check(done.returncode == 0, f"variables: {done.stderr}")
     if done.returncode != 0:
         return
@@ -331,7 +331,7 @@ def mpi_variables():
     if FLAVOUR == "openmpi":
         check(any("mpi_spc_attach" in line for line in one["warnings"]) and one["mpi"]["parameters"].get("OMPI_MCA_mpi_spc_attach") == "all",
               f"variables: {one['warnings']}")
-    done = bench(*args, "--counters", "mpi", "--mpi-variables", "LEVEL,share", "-o", "some-variables", env=dict(os.environ, LD_PRELOAD=VARIABLES))
+    done = bench(*args, "--counters", "mpi", "--mpi-variables", "LEVEL,share", "-o", "some-variables", env=dict(os.environ, LD_PRELOAD=f"{VARIABLES}:{IDLE}"))
     check(done.returncode == 0 and set(json.loads(done.stdout)["counters"]) == {"runtime_spc_level", "runtime_spc_share_ppm"}, f"some variables: {done.stdout[:99]}")
     done = bench(*args, "--counters", "spc", "-o", "own-counters")  # the MPI as it is
     check(done.returncode == 0, f"own counters: {done.stderr}")
@@ -351,7 +351,7 @@ def lacking():
     """An operation that the MPI does not have is left out by name, once; those before and behind it are measured, once where they have no size or are named twice.
     Between two ranks nothing is measured where each is alone."""
     done = bench("mpi_scan,EXSC,barrier,bcast,MPI_Scan", "--bytes", "8,16,8", "--reps", "40", "--sync", "barrier", "-n", "2", "--mpi", FLAVOUR, "-o", "lacking",
-                 env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_LACKS="1"))
+                 env=dict(os.environ, LD_PRELOAD=f"{PROBED}:{IDLE}", PROBED_LACKS="1"))
     with open(f"{SCRATCH}/lacking/bench.json", encoding="utf-8") as file:
         listed = json.load(file)
     check([job["operation"] for job in listed["jobs"]] == ["MPI_Scan", "MPI_Scan", "MPI_Barrier", "MPI_Bcast", "MPI_Bcast"] and listed["complete"] and done.returncode == 0,
@@ -366,7 +366,7 @@ def failing():
     """The 71st call fails, or rank 1 dies in it: two batches of 32 that lasted longer than what is not yet written are kept."""
     for how, words, said in (("PROBED_FAILS", "what was measured so far is kept", 2), ("PROBED_DIES", "stopped early: signal 9 (Killed) ended a rank", 1)):
         done = bench("MPI_Exscan", "--reps", "500", "--time", "100", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "-o", how,
-                     env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SCAN_US="10000", **{how: "1"}))
+                     env=dict(os.environ, LD_PRELOAD=f"{PROBED}:{IDLE}", PROBED_ASLEEP="1", PROBED_SCAN_US="10000", **{how: "1"}))
         check(done.stdout.startswith("MPI_Exscan"), f"{how}: {done.stdout[:500]}")  # the launcher's words are not there
         lines = done.stderr.splitlines()
         check(done.returncode == 1 and words in done.stderr, f"{how}: exit {done.returncode}: {done.stderr}")
@@ -394,7 +394,7 @@ def papi():
 def precise():
     """Intervals narrower than the value itself: that is so long before 2,000 repetitions of 20 ms and a scheduler's delay."""
     done = bench("MPI_Allreduce", "--precision", "1", "--reps", "2000", "--time", "300", "--sync", "barrier", "--counters", "none", "-n", "2", "--mpi", FLAVOUR, "--json",
-                 "-o", "precise", env=dict(os.environ, LD_PRELOAD=PROBED, PROBED_SLOW_US="20000"))
+                 "-o", "precise", env=dict(os.environ, LD_PRELOAD=f"{PROBED}:{IDLE}", PROBED_ASLEEP="1", PROBED_SLOW_US="20000"))
     check(done.returncode == 0, f"precise: {done.stderr}")
     if done.returncode == 0:
         one = json.loads(done.stdout)

@@ -184,12 +184,15 @@ def build(ws):
         subprocess.run(["localedef", "-f", "UTF-8", "-i", "de_DE", str(ws.root / "de_DE.UTF-8")], check=True)
 
 
-def run(ws, command, tool=(), before=(), ranks=RANKS):
+def run(ws, command, tool=(), before=(), ranks=RANKS, sanitized=False):
     gone = ws.root / "program.gone"
     gone.unlink(missing_ok=True)
     gone.write_bytes((ws.root / "program").read_bytes())
     gone.chmod(0o755)
-    return ws.run([*ws.launcher(ranks), *before, *tool, *command], env=ws.environment(ASAN_OPTIONS="detect_leaks=0"))
+    env = ws.environment(ASAN_OPTIONS="detect_leaks=0")
+    if sanitized:  # its library wants to be the first of the program: nothing but the tool is preloaded, and the ranks do not sleep while they wait
+        env.pop("LD_PRELOAD", None)
+    return ws.run([*ws.launcher(ranks), *before, *tool, *command], env=env)
 
 
 def main():
@@ -203,7 +206,8 @@ def main():
         for number, (name, (command, options, *more)) in enumerate(chosen(ws).items()):
             directory = f"exp{number}"
             before, ranks = (*more, *((), RANKS)[len(more):])
-            bare, measured = run(ws, command, (), before, ranks), run(ws, command, ws.tool(*options, directory=directory), before, ranks)
+            sanitized = name.startswith("AddressSanitizer")
+            bare, measured = (run(ws, command, tool, before, ranks, sanitized) for tool in ((), ws.tool(*options, directory=directory)))
             check(f"{name}: bare {bare.status}, measured {measured.status}: {measured.err[-600:]}", bare.status == measured.status == 0)
             if measured.status != 0:
                 continue
