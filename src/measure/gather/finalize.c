@@ -38,30 +38,39 @@ struct gather {
     bool failed; /* this rank has nothing to give */
 };
 
+/* There also where memory is used up, for one after the other. */
+static union {
+    char waste[PIECE];
+    struct {
+        struct lc_pieces out;
+        struct lc_piece in;
+    } rows;
+} room;
+
+/* In pieces, so that who has no memory for all of it can receive it: a message longer than the
+ * buffer is an error that returns, but Open MPI 4.1 writes all of it there first where it reads the
+ * memory of the sender (ob1 and vader, 128 KiB). */
+static uint64_t piece_of(uint64_t length, uint64_t done) {
+    return length - done < PIECE ? length - done : PIECE;
+}
+
 static void send_bytes(const void *bytes, size_t n_bytes, int to, int tag) {
     uint64_t length = n_bytes;
     lc_real.Send(&length, 8, MPI_BYTE, to, tag, lc_core.comm);
-    for (size_t done = 0; done < n_bytes; done += 1u << 30) {
-        size_t part = n_bytes - done < 1u << 30 ? n_bytes - done : 1u << 30;
-        lc_real.Send((const char *)bytes + done, (int)part, MPI_BYTE, to, tag, lc_core.comm);
-    }
+    for (uint64_t done = 0; done < length; done += PIECE)
+        lc_real.Send((const char *)bytes + done, (int)piece_of(length, done), MPI_BYTE, to, tag,
+                     lc_core.comm);
 }
 
 /* NULL and 0: the sender had nothing, or there is no memory (the message is received all the same).
  */
 static void *recv_bytes(size_t *n_bytes, int from, int tag) {
     uint64_t length = 0;
-    char waste[4096];
     lc_real.Recv(&length, 8, MPI_BYTE, from, tag, lc_core.comm, MPI_STATUS_IGNORE);
     char *bytes = length > 0 ? malloc(length) : NULL;
-    for (size_t done = 0; done < length; done += 1u << 30) {
-        size_t part = length - done < 1u << 30 ? length - done : 1u << 30;
-        if (bytes != NULL)
-            lc_real.Recv(bytes + done, (int)part, MPI_BYTE, from, tag, lc_core.comm,
-                         MPI_STATUS_IGNORE);
-        else /* truncation is an error that returns */
-            lc_real.Recv(waste, sizeof waste, MPI_BYTE, from, tag, lc_core.comm, MPI_STATUS_IGNORE);
-    }
+    for (uint64_t done = 0; done < length; done += PIECE)
+        lc_real.Recv(bytes != NULL ? bytes + done : room.waste, (int)piece_of(length, done),
+                     MPI_BYTE, from, tag, lc_core.comm, MPI_STATUS_IGNORE);
     *n_bytes = bytes != NULL ? length : 0;
     return bytes;
 }
@@ -118,15 +127,6 @@ static void descend(struct gather *g) {
     }
 }
 
-/* There also where memory is used up, for one after the other. */
-static union {
-    char waste[PIECE];
-    struct {
-        struct lc_pieces out;
-        struct lc_piece in;
-    } rows;
-} room;
-
 /* What rank 0 has, on every rank, in pieces: a rank without memory for it takes part all the same.
  * NULL: nothing. */
 static void *share_bytes(void *bytes, size_t *n_bytes) {
@@ -134,11 +134,9 @@ static void *share_bytes(void *bytes, size_t *n_bytes) {
     lc_real.Bcast(&length, 8, MPI_BYTE, 0, lc_core.comm);
     if (lc_core.rank != 0)
         bytes = length > 0 ? malloc(length) : NULL;
-    for (uint64_t done = 0; done < length; done += PIECE) {
-        uint64_t part = length - done < PIECE ? length - done : PIECE;
-        lc_real.Bcast(bytes != NULL ? (char *)bytes + done : room.waste, (int)part, MPI_BYTE, 0,
-                      lc_core.comm);
-    }
+    for (uint64_t done = 0; done < length; done += PIECE)
+        lc_real.Bcast(bytes != NULL ? (char *)bytes + done : room.waste,
+                      (int)piece_of(length, done), MPI_BYTE, 0, lc_core.comm);
     *n_bytes = bytes != NULL ? length : 0;
     return bytes;
 }
