@@ -11,13 +11,17 @@ const char *lc_defs_text(const struct lc_defs *defs, uint64_t id) {
     return index == LC_NONE ? "" : defs->texts[index];
 }
 
+/* The runtime's own function of the same name is no construct of OpenMP. */
+static bool is_same(const struct lc_an_region *a, const struct lc_an_region *b) {
+    return a->sampled == b->sampled && a->fn == b->fn && strcmp(a->name, b->name) == 0;
+}
+
 enum lc_err lc_defs_region(struct lc_defs *defs, const struct lc_an_region *region, uint32_t *id) {
     struct lc_trace *trace = defs->trace;
     uint64_t hash = lc_hash_text(LC_HASH_BEGIN ^ region->sampled, region->name);
     uint32_t found;
     for (; (found = lc_idmap_get(&defs->name_of, hash)) != LC_NONE; hash++)
-        if (trace->regions[found].sampled == region->sampled &&
-            strcmp(trace->regions[found].name, region->name) == 0) {
+        if (is_same(&trace->regions[found], region)) {
             *id = found;
             return LC_OK;
         }
