@@ -228,7 +228,13 @@ BOTH(MPI_Pready_range)(int low, int high, MPI_Request request) {
     return parts_ready("MPI_Pready_range", high - low + 1, request);
 }
 
-BOTH(MPI_Pready_list)(int n, int *parts, MPI_Request request) {
+#if MPICH_NUMVERSION < 40100000 /* as its header declares it */
+typedef int part_number;
+#else
+typedef const int part_number;
+#endif
+
+BOTH(MPI_Pready_list)(int n, part_number *parts, MPI_Request request) {
     (void)parts;
     return parts_ready("MPI_Pready_list", n, request);
 }
