@@ -427,7 +427,11 @@ BOTH(MPI_Type_get_extent)(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent) {
 }
 
 BOTH(MPI_Type_get_extent_x)(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent) {
-    return PMPI_Type_get_extent(type, lb, extent);
+    MPI_Aint begin, bytes;
+    int result = PMPI_Type_get_extent(type, &begin, &bytes);
+    *lb = result == MPI_SUCCESS ? begin : 0;
+    *extent = result == MPI_SUCCESS ? bytes : 0;
+    return result;
 }
 
 BOTH(MPI_Type_get_true_extent)(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent) {
@@ -438,7 +442,11 @@ BOTH(MPI_Type_get_true_extent)(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent
 }
 
 BOTH(MPI_Type_get_true_extent_x)(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent) {
-    return PMPI_Type_get_true_extent(type, lb, extent);
+    MPI_Aint begin, bytes;
+    int result = PMPI_Type_get_true_extent(type, &begin, &bytes);
+    *lb = result == MPI_SUCCESS ? begin : 0;
+    *extent = result == MPI_SUCCESS ? bytes : 0;
+    return result;
 }
 
 BOTH(MPI_Type_extent)(MPI_Datatype type, MPI_Aint *extent) {
