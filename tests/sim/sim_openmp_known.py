@@ -148,17 +148,21 @@ def independent(runs):
     check("independent: curve", [0.040, 0.020, 0.010, 0.010], [round(at["at_least_s"], 9) for at in result["pop"]["task_curve"][:4]])
 
 
+def chains(runs, program, of_tasks_s, of_threads_s):
+    """The critical path of tasks, and that of threads."""
+    result, _ = runs.run(["./alone", program])
+    check(f"{program}: path of tasks", of_tasks_s, result["pop"]["task_critical_path_s"])
+    check(f"{program}: critical path", of_threads_s, result["pop"]["critical_path_s"])
+    return result
+
+
 def in_last_barrier(runs):
     """Four tasks of 10 ms, two on a worker and two on the thread that came 5 ms later."""
-    result, _ = runs.run(["./alone", "in_last_barrier"])
-    check("in the last barrier: path of tasks", 0.010, result["pop"]["task_critical_path_s"])
-    check("in the last barrier: critical path", 0.025, result["pop"]["critical_path_s"])
+    chains(runs, "in_last_barrier", 0.010, 0.025)
 
 
 def locked_alone(runs):
-    result, _ = runs.run(["./alone", "locked_alone"])
-    check("locked, on one thread: path of tasks", 0.080, result["pop"]["task_critical_path_s"])
-    check("locked, on one thread: critical path", 0.140, result["pop"]["critical_path_s"])
+    chains(runs, "locked_alone", 0.080, 0.140)
 
 
 def phases(runs):
@@ -174,15 +178,11 @@ def phases(runs):
 
 
 def exclusive(runs):
-    result, _ = runs.run(["./alone", "exclusive"])
-    check("exclusive: path of tasks", 0.100, result["pop"]["task_critical_path_s"])
-    check("exclusive: critical path", 0.100, result["pop"]["critical_path_s"])
+    chains(runs, "exclusive", 0.100, 0.100)
 
 
 def all_memory(runs):
-    result, _ = runs.run(["./alone", "all_memory"])
-    check("all_memory: path of tasks", 0.090, result["pop"]["task_critical_path_s"])
-    check("all_memory: critical path", 0.090, result["pop"]["critical_path_s"])
+    result = chains(runs, "all_memory", 0.090, 0.090)
     check("all_memory: not known", [], result["meta"].get("openmp_unknown_calls", []))
 
 
