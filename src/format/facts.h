@@ -16,6 +16,7 @@
 #include "base/strbuf.h"
 #include "base/what_if_spec.h"
 #include "format/bytes.h"
+#include "format/chosen_clocks.h"
 #include "format/trace_def_records.h"
 
 enum lc_fact_kind {
@@ -218,22 +219,6 @@ enum {
     LC_INTERVAL_SUM_PRESENT,
     LC_INTERVAL_SUMS
 };
-/* Did the library carry what-if clocks that it chose itself, and if not, why
- * (docs/definitions/findings.md#what-if-clocks-chosen-in-the-run)? */
-enum lc_chosen_clocks {
-    LC_CHOSEN_CARRIED,
-    LC_CHOSEN_NONE_WANTED, /* nothing made others wait for long when ranks last compared */
-    LC_CHOSEN_FEW_POINTS,
-    LC_CHOSEN_NAMED,   /* the user has named scenarios */
-    LC_CHOSEN_THREADS, /* of a rank */
-    LC_CHOSEN_APART,   /* clocks do not travel between nodes */
-    LC_CHOSEN_COSTLY,
-    LC_CHOSEN_SWITCHED, /* measurement, on and off */
-    LC_CHOSEN_LOST,     /* a rank did not know what the others had chosen */
-    LC_CHOSEN_NO_ROOM,
-    LC_CHOSEN_WHYS
-};
-
 struct lc_fact_intervals {
     uint64_t n;
     uint32_t one_rank;            /* clocks of tasks do not leave it */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/chosen_clocks.h"
+
 enum lc_err lc_clocked_gains_read(const struct lc_view *view, struct lc_tsv *gains) {
     const char *data;
     size_t bytes;
@@ -69,28 +71,25 @@ bool lc_clocked_gain(const struct lc_search *search, const struct lc_tsv *gains,
 }
 
 const char *lc_clocked_why_not(const struct lc_search *search) {
-    static const struct {
-        const char *id, *text;
-    } whys[] = {
-        {"carried", "no what-if clock was carried for most of it"},
-        {"none wanted", "no what-if clock was carried, as nothing made others wait for 1 % of the "
-                        "run when ranks last compared"},
-        {"few operations", "no what-if clock was carried, as all ranks met in fewer than 4 "
-                           "barriers, allreduces or the like"},
-        {"scenarios named", "--what-if names the what-if clocks"},
-        {"threads", "no what-if clock was carried, as a rank has several threads"},
-        {"no clocks between nodes",
-         "no what-if clock was carried, as clocks did not travel between nodes"},
-        {"costly", "no what-if clock was carried to the end, as that would have taken more than "
-                   "0.5 % of the run"},
-        {"switched", "no what-if clock was carried, as measurement was switched on and off"},
-        {"lost", "a rank did not hear in time which what-if clocks the others carried"},
-        {"no room", "no what-if clock was carried, for want of memory or as nothing was measured "
-                    "where ranks compared"},
+    static const char *const whys[LC_CHOSEN_WHYS] = {
+        [LC_CHOSEN_CARRIED] = "no what-if clock was carried for most of it",
+        [LC_CHOSEN_NONE_WANTED] =
+            "no what-if clock was carried, as nothing made others wait for 1 % of the run when "
+            "ranks last compared",
+        [LC_CHOSEN_FEW_POINTS] = "no what-if clock was carried, as all ranks met in fewer than 4 "
+                                 "barriers, allreduces or the like",
+        [LC_CHOSEN_NAMED] = "--what-if names the what-if clocks",
+        [LC_CHOSEN_THREADS] = "no what-if clock was carried, as a rank has several threads",
+        [LC_CHOSEN_APART] = "no what-if clock was carried, as clocks did not travel between nodes",
+        [LC_CHOSEN_COSTLY] = "no what-if clock was carried to the end, as that would have taken "
+                             "more than 0.5 % of the run",
+        [LC_CHOSEN_SWITCHED] =
+            "no what-if clock was carried, as measurement was switched on and off",
+        [LC_CHOSEN_LOST] = "a rank did not hear in time which what-if clocks the others carried",
+        [LC_CHOSEN_NO_ROOM] = "no what-if clock was carried, for want of memory or as nothing was "
+                              "measured where ranks compared",
     };
-    const char *id = json_string_value(json_object_get(search->pop, "chosen_clocks"));
-    for (size_t i = 0; id != NULL && i < sizeof whys / sizeof *whys; i++)
-        if (strcmp(whys[i].id, id) == 0)
-            return whys[i].text;
-    return NULL;
+    const char *name = json_string_value(json_object_get(search->pop, "chosen_clocks"));
+    enum lc_chosen_clocks why = name != NULL ? lc_chosen_clocks_named(name) : LC_CHOSEN_WHYS;
+    return why < LC_CHOSEN_WHYS ? whys[why] : NULL;
 }

@@ -321,19 +321,6 @@ static void put_counters(const struct lc_fact_counters *c, struct lc_strbuf *out
     lc_strbuf_puts(out, "}}");
 }
 
-static const char *const chosen_clocks[LC_CHOSEN_WHYS] = {
-    [LC_CHOSEN_CARRIED] = "carried",
-    [LC_CHOSEN_NONE_WANTED] = "none wanted",
-    [LC_CHOSEN_FEW_POINTS] = "few operations",
-    [LC_CHOSEN_NAMED] = "scenarios named",
-    [LC_CHOSEN_THREADS] = "threads",
-    [LC_CHOSEN_APART] = "no clocks between nodes",
-    [LC_CHOSEN_COSTLY] = "costly",
-    [LC_CHOSEN_SWITCHED] = "switched",
-    [LC_CHOSEN_LOST] = "lost",
-    [LC_CHOSEN_NO_ROOM] = "no room",
-};
-
 double lc_facts_put_pop(const struct lc_facts *f, struct lc_strbuf *out) {
     struct lc_pop_sums total = {0};
     struct lc_pop pop;
@@ -356,8 +343,9 @@ double lc_facts_put_pop(const struct lc_facts *f, struct lc_strbuf *out) {
                      "\"not_attributed\": %.9g, \"attributed_further_out\": %.9g",
                      total.elapsed, error, rest,
                      total.critical_path > 0 ? v->outer_s / total.critical_path : 0);
-    if (!v->one_rank && v->chosen < LC_CHOSEN_WHYS)
-        lc_strbuf_printf(out, ", \"chosen_clocks\": \"%s\"", chosen_clocks[v->chosen]);
+    const char *chosen = lc_chosen_clocks_name(v->chosen);
+    if (!v->one_rank && chosen != NULL)
+        lc_strbuf_printf(out, ", \"chosen_clocks\": \"%s\"", chosen);
     if (v->n > 1)
         put_intervals(v, out);
     if (v->given > 0)
