@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/c_numbers.h"
+#include "base/hot_data.h"
 
-struct lc_timer lc_timer = {.tsc = false, .ns_per_tick = 1.0};
+LC_HOT_DATA struct lc_timer lc_timer = {.tsc = false, .ns_per_tick = 1.0};
 
 static uint64_t read_ns(clockid_t id) {
     struct timespec now;

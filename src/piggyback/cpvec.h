@@ -96,33 +96,33 @@ struct lc_cp_circle {        /* of one thread, in the area */
     struct lc_cp_version versions[LC_CP_VERSIONS];
 };
 
-struct lc_cpvec {
-    struct lc_cp_item items[LC_CP_ITEMS];
+struct lc_cpvec { /* what nearly each event touches stands first */
     uint32_t n;
-    uint32_t thread; /* index in the area's table of circles */
-    uint64_t other;
-    bool counting; /* counters go with the vector: no version of another thread is only continued */
-    uint64_t counts[LC_CP_COUNTS];
-    /* clocks of the what-if scenarios; winners of their own maxima */
-    uint64_t whatif[LC_WHATIF_MAX];
-    uint32_t n_whatif;
-    uint32_t generation;                 /* of these clocks: how often they have begun */
-    uint32_t next, next_delta;           /* versions to publish next */
-    struct lc_cp_circle *circle;         /* NULL: nothing is published */
-    struct lc_whatif_version *published; /* of the what-if clocks, or NULL */
-    struct lc_cp_item recent[LC_CP_RECENT];
     uint32_t n_recent;
     uint32_t base;    /* items and other are this whole version of `base_of`; 0: of none */
     uint32_t borrows; /* deltas to it that may still be published */
+    uint32_t n_whatif;
+    uint32_t generation; /* of these clocks: how often they have begun */
+    bool counting; /* counters go with the vector: no version of another thread is only continued */
+    bool tagged;   /* else tags are not those of the items */
+    uint64_t other;
     const struct lc_area *base_of;
-    uint64_t base_sum;           /* and belong to this clock */
-    const struct lc_area *mine;  /* NULL: nobody reads what is published */
-    const struct lc_area *areas; /* by rank: outer nodes; NULL: not known */
+    uint64_t base_sum;                   /* and belong to this clock */
+    struct lc_cp_circle *circle;         /* NULL: nothing is published */
+    const struct lc_area *mine;          /* NULL: nobody reads what is published */
+    uint32_t next, next_delta;           /* versions to publish next */
+    struct lc_whatif_version *published; /* of the what-if clocks, or NULL */
+    const struct lc_area *areas;         /* by rank: outer nodes; NULL: not known */
     uint32_t n_areas;
-    uint8_t hints[LC_CP_HINTS];            /* by node: index of an item that may be it */
-    bool tagged;                           /* else tags are not those of the items */
-    uint64_t tags[LC_CP_ITEMS / 8];        /* a byte of each key's hash */
+    uint32_t thread; /* index in the area's table of circles */
+    /* clocks of the what-if scenarios; winners of their own maxima */
+    uint64_t whatif[LC_WHATIF_MAX];
+    uint64_t counts[LC_CP_COUNTS];
     uint64_t n_overwritten, n_whatif_lost; /* versions that came too late to be read */
+    uint64_t tags[LC_CP_ITEMS / 8];        /* a byte of each key's hash */
+    uint8_t hints[LC_CP_HINTS];            /* by node: index of an item that may be it */
+    struct lc_cp_item recent[LC_CP_RECENT];
+    struct lc_cp_item items[LC_CP_ITEMS];
 };
 
 /* thread < LC_AREA_THREADS; others publish nothing. mine NULL: nobody reads what is published, but

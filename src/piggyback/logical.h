@@ -36,9 +36,9 @@ struct lc_logical {
     uint64_t published; /* useful, when the vector was published last */
     bool stale;         /* useful time was added since the vector was published */
     uint32_t version;
-    struct lc_cpvec vec;
     uint64_t own_whatif[LC_WHATIF_MAX]; /* as vec.whatif, no edges */
     uint64_t own_counts[LC_CP_COUNTS];  /* as vec.counts, no edges */
+    struct lc_cpvec vec;
 };
 
 /* factors[s * stride]: what useful time in this node counts in scenario s; NULL: 1. */

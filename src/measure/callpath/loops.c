@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/hot_data.h"
 #include "base/mem.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/state_write.h"
@@ -14,7 +15,8 @@ enum { COUNTING, OPEN, OVER }; /* OVER: it is no loop, or others cover more */
 
 static struct lc_loop *buckets[BUCKETS];
 static struct lc_loop *open[LC_LOOPS_OPEN];
-static size_t n_open, n_sites;
+static LC_HOT_DATA size_t n_open;
+static size_t n_sites;
 static struct lc_loops_left_out left_out;
 
 static struct lc_loop *find(uint32_t home, uint64_t site) {
@@ -123,10 +125,11 @@ static bool is_most_of(const struct lc_loop *inner, const struct lc_loop *outer,
     return 2 * (inner->last - inner->first) > now - outer->first;
 }
 
-const uint64_t *lc_loops_waited;
-const _Atomic uint64_t *lc_loops_works;
-void (*lc_loops_worked)(uint64_t, uint64_t, uint64_t, struct lc_loop_code[LC_LOOP_CODES]);
-void (*lc_loops_threads)(struct lc_loop *, uint64_t);
+LC_HOT_DATA const uint64_t *lc_loops_waited;
+LC_HOT_DATA const _Atomic uint64_t *lc_loops_works;
+LC_HOT_DATA void (*lc_loops_worked)(uint64_t, uint64_t, uint64_t,
+                                    struct lc_loop_code[LC_LOOP_CODES]);
+LC_HOT_DATA void (*lc_loops_threads)(struct lc_loop *, uint64_t);
 
 /* The iteration before the last one, or one before that: what it did is known by now. */
 static void look_at_work(struct lc_loop *loop, size_t i) {
@@ -238,8 +241,8 @@ static void keep(struct lc_loop *loop, uint64_t begin, uint64_t outside) {
         look_at_work(loop, n - 3);
 }
 
-void (*lc_loops_visited)(const struct lc_loop *, struct lc_call *);
-uint64_t lc_loops_due[2];
+LC_HOT_DATA void (*lc_loops_visited)(const struct lc_loop *, struct lc_call *);
+LC_HOT_DATA uint64_t lc_loops_due[2];
 
 /* The visit that must be seen after this one. */
 static uint64_t next_due(const struct lc_loop *loop) {

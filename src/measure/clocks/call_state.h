@@ -166,18 +166,17 @@ struct lc_clk_thread {
     struct lc_event_at begun;
     bool has_begun;
     bool between;        /* where the clocks are, is the thread between two calls? */
-    uint32_t n_blockers; /* ranks whose messages the call waited for */
-    uint32_t blockers[LC_BLOCKERS];
-    uint32_t epoch;     /* of the intervals this thread has seen */
-    bool any_candidate; /* of the call in progress, or of the last one */
-    bool unbooked;      /* that wait state is still to be booked */
-    bool sampled;       /* l.longest_node was found by samples */
-    bool in_gap;        /* samples are cutting the time since the last event, */
-    uint32_t gap;       /* which has this number */
-    uint32_t carried;   /* calls with what-if clocks */
-    bool choose_now;    /* scenarios, at the end of this call */
-    uint64_t cut;       /* ticks of the portion in progress that samples have cut off */
-    bool todo;          /* replies or edges back wait for the next call */
+    uint32_t n_blockers; /* of `blockers` */
+    uint32_t epoch;      /* of the intervals this thread has seen */
+    bool any_candidate;  /* of the call in progress, or of the last one */
+    bool unbooked;       /* that wait state is still to be booked */
+    bool sampled;        /* l.longest_node was found by samples */
+    bool in_gap;         /* samples are cutting the time since the last event, */
+    uint32_t gap;        /* which has this number */
+    uint32_t carried;    /* calls with what-if clocks */
+    bool choose_now;     /* scenarios, at the end of this call */
+    uint64_t cut;        /* ticks of the portion in progress that samples have cut off */
+    bool todo;           /* replies or edges back wait for the next call */
     uint8_t n_open_posts, n_open_arrivals;
     struct lc_open *open_edges; /* edges.c */
     struct lc_candidate worst;  /* the chosen one so far */
@@ -199,6 +198,7 @@ struct lc_clk_thread {
     uint32_t marked;
     uint32_t n_done; /* work since there was something to do */
     struct lc_logical_done done[LC_DONE];
+    uint32_t blockers[LC_BLOCKERS]; /* ranks whose messages the call waited for */
 };
 
 /* Open or matched receive. */

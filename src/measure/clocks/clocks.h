@@ -65,6 +65,8 @@ struct lc_clk_measured { /* offset to the global clock at `local_ns`, and the bo
     double local_ns, offset_ns, error_ns;
 };
 
+/* What nearly each event reads stands first, what it writes after that, each on as few lines of
+ * cache as can be: the program's own data have to make room for them. */
 struct lc_clk {
     bool ready; /* after MPI_Init: edges are possible */
     bool on;
@@ -74,28 +76,51 @@ struct lc_clk {
     bool threads_meet;
     /* since MPI_Init, for good: other threads read a thread's own clocks when they switch */
     bool clocks_meet;
-    uint32_t visits; /* of others to a thread's own clocks, so far; with lc_clk.lock */
     bool backlog;    /* not all ranks share memory: clocks may lag behind the program (backlog.h) */
     bool mixed;      /* but some do */
     bool alone_each; /* of a test: no collectives are reduced together (collectives.h) */
     /* what is done at the end of a call may wait: for other threads, for MPI */
     bool finish_may_wait;
+    bool records;          /* messages may carry entries */
+    _Atomic bool choosing; /* scenarios: in some of the n_points (lc_clk_is_point) */
     uint32_t rank, size;
-    _Atomic uint32_t epoch; /* of intervals and phases; changed with the lock, any thread asks */
+    _Atomic uint32_t epoch;    /* of intervals and phases; changed with the lock, any thread asks */
+    uint32_t phase;            /* in progress, as in stamps; 0: none */
+    _Atomic uint32_t n_whatif; /* threads ask while another one chooses scenarios */
+    uint32_t whatif_tasks; /* bits: scenarios in which each task of OpenMP has a clock of its own */
+    uint32_t visits;       /* of others to a thread's own clocks, so far; with lc_clk.lock */
+    uint64_t slow_ticks;   /* 1 us: shorter sends did not wait for a receiver */
+    uint64_t past_ticks;   /* shorter waits and stretches of work are not looked into (origins.h) */
+    struct lc_past *past;  /* of this process' first thread; NULL: no room */
+    struct lc_met *met;    /* in the area */
+    struct lc_clk_thread *threads; /* the first one stays first */
+    FILE *log; /* LATECOMER_CLOCKS_LOG: what the tests compute clocks and waits from on their own */
+    struct lc_area *areas;    /* by rank; head NULL: by messages */
+    struct lc_ring_out *outs; /* by rank, made at the first message */
+    struct lc_area mine;
+    uint64_t (*phase_chain)(uint32_t phase, uint64_t now); /* in a phase that ends now; ticks */
+    struct lc_matcher match;
+    /* written */
+    uint64_t waited_ticks;
+    /* all ranks were in a collective then; before that (its wait is not booked yet) */
+    uint64_t met_all, met_before;
+    _Atomic uint64_t n_points;    /* operations in which all ranks waited for each other */
+    struct lc_fact_counts counts; /* of this rank; lengths of time in ticks until the end */
+    uint64_t next_order;
+    struct lc_clk_recv *spare_recv;
+    struct lc_biased lock;
+    /* seldom */
     uint32_t n_intervals, cap_intervals;
     uint64_t switch_ticks;
     /* Set by OpenMP, once a runtime of it has started; NULL: none has. Longest chain of useful work
      * with a clock per task, ticks, in the interval that is about to end; 0: no explicit task ran.
      * Raises the what-if clocks to those of tasks that have ended. */
     uint64_t (*task_chain)(uint32_t interval, uint64_t *whatif);
-    uint64_t (*phase_chain)(uint32_t phase, uint64_t now); /* in a phase that ends now; ticks */
-    uint32_t phase;                                        /* in progress, as in stamps; 0: none */
     uint64_t phase_ticks;
     struct lc_interval *intervals;
     double ns_per_tick; /* as known at MPI_Init; used for all times that go to other nodes */
     uint64_t base_ticks;
-    double base_ns;      /* CLOCK_MONOTONIC_RAW of the node at base_ticks */
-    uint64_t slow_ticks; /* 1 us: shorter sends did not wait for a receiver */
+    double base_ns; /* CLOCK_MONOTONIC_RAW of the node at base_ticks */
     /* nodes */
     uint32_t node, n_nodes;
     uint32_t *node_of; /* by rank */
@@ -110,30 +135,21 @@ struct lc_clk {
     double ahead_ns; /* by so much was the offset wrong, at most, when it was measured again */
     struct lc_timer_bend bend;
     /* transports */
-    bool records; /* messages may carry entries */
-    struct lc_area mine;
-    struct lc_area *areas;    /* by rank; head NULL: by messages */
-    struct lc_ring_out *outs; /* by rank, made at the first message */
     int memory_fd;
     MPI_Comm comm;           /* private, for records */
     uint64_t buffered_bytes; /* shorter standard sends to other nodes are not expected to wait */
-    struct lc_matcher match;
-    uint64_t next_order;
-    struct lc_clk_recv *spare_recv;
     struct lc_freed_log *freed_logs; /* of freed communicators, all of the small size */
     uint32_t n_freed_logs, cap_freed_logs;
+    struct lc_clk_thread *ended; /* those whose versions of vectors nobody continues yet */
+    _Atomic uint32_t n_threads;
+    uint64_t largest_violation; /* ticks */
+    uint64_t parts_taken;       /* of packets */
     /* waiting */
     struct lc_blame blame;
     struct lc_pairs pairs;
-    uint64_t waited_ticks;
     /* where waiting began (origins.h) */
     struct lc_blame costs;
     uint64_t cost_rest, cost_rest_indirect; /* ticks of waiting without a row */
-    uint64_t past_ticks;  /* shorter waits and stretches of work are not looked into */
-    struct lc_past *past; /* of this process' first thread; NULL: no room */
-    struct lc_met *met;   /* in the area */
-    /* all ranks were in a collective then; before that (its wait is not booked yet) */
-    uint64_t met_all, met_before;
     struct lc_past **pasts; /* by rank: the remote ones, of other nodes; NULL: none yet */
     struct lc_reply_slot replies[LC_REPLY_SLOTS];
     uint8_t fn_class[LC_FN_COUNT];
@@ -142,19 +158,6 @@ struct lc_clk {
     bool fn_sends[LC_FN_COUNT];    /* blocking, sends a message */
     bool fn_silent[LC_FN_COUNT];   /* MPI is to be asked nothing at its end */
     bool fn_uniform[LC_FN_COUNT]; /* collective: all members give and get as many bytes, all wait */
-    struct lc_clk_thread *threads; /* the first one stays first */
-    struct lc_clk_thread *ended;   /* those whose versions of vectors nobody continues yet */
-    _Atomic uint32_t n_threads;
-    /* what-if */
-    _Atomic uint32_t n_whatif; /* threads ask while another one chooses scenarios */
-    _Atomic uint64_t n_points; /* operations in which all ranks waited for each other */
-    _Atomic bool choosing;     /* scenarios: in some of them (lc_clk_is_point) */
-    uint32_t whatif_tasks; /* bits: scenarios in which each task of OpenMP has a clock of its own */
-    struct lc_fact_counts counts; /* of this rank; lengths of time in ticks until the end */
-    uint64_t largest_violation;   /* ticks */
-    uint64_t parts_taken;         /* of packets */
-    FILE *log; /* LATECOMER_CLOCKS_LOG: what the tests compute clocks and waits from on their own */
-    struct lc_biased lock;
 };
 extern struct lc_clk lc_clk;
 

@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "base/hot_data.h"
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
@@ -37,7 +38,7 @@ struct work {
     _Atomic uint32_t node, ticks; /* ticks: bits of a float */
 };
 static struct work works[LC_LOOP_WORK];
-static _Atomic uint64_t n_works;
+static LC_HOT_DATA _Atomic uint64_t n_works;
 
 static uint32_t float_bits(double value) {
     float number = (float)value;

@@ -12,9 +12,10 @@
 #include <stddef.h>
 
 #include "measure/core/core.h"
+#include "base/hot_data.h"
 #include "measure/core/thread.h"
 
-struct lc_core lc_core = {
+LC_HOT_DATA struct lc_core lc_core = {
     .rank = -1, .size = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .comm = MPI_COMM_NULL};
 
 /* The stub takes the options out of the program's environment, so that what it starts sees none. */

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "base/hash.h"
+#include "base/hot_data.h"
 #include "base/timer.h"
 #include "base/what_if_spec.h"
 #include "format/omp_construct.h"
@@ -37,8 +38,9 @@ enum {
     START_EVERY_MS = 16
 };
 
-static const uint64_t zero; /* what threads without samples look at */
-static const uint64_t *const nothing = &zero;
+/* what threads without samples look at */
+static LC_HOT_DATA uint64_t zero;
+static LC_HOT_DATA const uint64_t *nothing = &zero;
 /* The heads of rings, [THREADS]: a child of fork finds NULL, as the kernel gives it no ring. NULL:
  * there is no such memory, nothing is sampled. */
 static const uint64_t **heads;

@@ -11,8 +11,9 @@
 #include "measure/unwind/modules.h"
 #include "measure/core/state_write.h"
 #include "base/hash.h"
+#include "base/hot_data.h"
 
-struct lc_bindings lc_bindings;
+LC_HOT_DATA struct lc_bindings lc_bindings;
 
 /* Answers by return address: address << 1 | own; 0: empty. Two places for each; what finds both
  * taken replaces the first. */
