@@ -98,6 +98,27 @@ static void outside_of_regions(void) {
     pthread_join(thread, NULL);
 }
 
+/* Who asks for a lock that is free, and is not the first to get it: of two threads that ask for it
+ * at the same time, one. */
+static void *asks(void *nothing) {
+    for (int i = 0; i < 20; i++) {
+        omp_set_lock(&lock);
+        work(3);
+        omp_unset_lock(&lock);
+#pragma omp critical(outside)
+        work(5);
+        work(2);
+    }
+    return nothing;
+}
+
+static void at_the_same_time(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, asks, NULL);
+    asks(NULL);
+    pthread_join(thread, NULL);
+}
+
 int main(void) {
     omp_init_lock(&lock);
     omp_init_lock(&other);
@@ -105,6 +126,7 @@ int main(void) {
     begins_later();
     empty_taskgroup();
     outside_of_regions();
+    at_the_same_time();
     printf("%ld\n", total);
     return 0;
 }

@@ -52,6 +52,10 @@ void lc_api_function_exit(void *function, void *site);
  * this frame, which returns to ra. The node of the call tree; 0: not measured, and not to be
  * ended. */
 uint32_t lc_region_enter(uint32_t region, void *frame, void *ra);
+/* lc_region_enter of one that began so many ticks ago, not before the thread's last event: the time
+ * since is the region's, and its begin is the last event then. 0 also where measurement went on
+ * meanwhile. Not for traces. */
+uint32_t lc_region_enter_late(uint32_t region, void *frame, void *ra, uint64_t ago);
 /* Ends it, now (ticks); the same frame and ra. */
 void lc_region_leave(uint32_t region, void *frame, void *ra, uint64_t now);
 

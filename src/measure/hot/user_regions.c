@@ -106,6 +106,19 @@ uint32_t lc_region_enter(uint32_t region, void *frame, void *ra) {
     return region_begin(region, false, frame, ra);
 }
 
+uint32_t lc_region_enter_late(uint32_t region, void *frame, void *ra, uint64_t ago) {
+    struct lc_thread *t = lc_self;
+    const uint32_t whole = LC_MODE_LIVE | LC_MODE_ON, modes = whole | LC_MODE_RESUMED;
+    if (t == NULL || (atomic_load_explicit(&t->mode, memory_order_relaxed) & modes) != whole)
+        return 0;
+    t->last_ticks += ago; /* as much less belongs to what was before */
+    uint32_t node = region_begin(region, false, frame, ra);
+    t->last_ticks -= ago;
+    if (node != 0)
+        t->regions[t->n_regions - 1].begin_ticks -= ago;
+    return node;
+}
+
 void lc_region_leave(uint32_t region, void *frame, void *ra, uint64_t now) {
     region_end_at(region, frame, ra, now);
 }

@@ -123,6 +123,10 @@ static bool of_construct(int kind) {
     return kind == OMPT_MUTEX_CRITICAL || kind == OMPT_MUTEX_ORDERED || kind == OMPT_MUTEX_ATOMIC;
 }
 
+static enum lc_measured_wait waiting_of(int kind) {
+    return of_construct(kind) ? LC_MEASURED_OMP_CRITICAL : LC_MEASURED_OMP_LOCK;
+}
+
 static enum lc_omp_construct block_of(int kind) {
     return kind == OMPT_MUTEX_CRITICAL  ? LC_OMP_AT_CRITICAL_BLOCK
            : kind == OMPT_MUTEX_ORDERED ? LC_OMP_AT_ORDERED_BLOCK
@@ -207,25 +211,36 @@ static void begin_acquisition(struct lc_omp_thread *o, enum lc_omp_construct con
     o->acquisition_code = code;
 }
 
-/* Outside of regions acquisitions have no place in the thread's call path but where it may have to
- * wait, or a trace is written: that is dearer than they are. Waiting is missed for who takes the
- * lock between this look and the acquisition. */
+/* Outside of regions acquisitions have no place in the thread's call path, which is dearer than
+ * they are, but in a trace, and where they wait. Mostly that is seen before: then samples know what
+ * was before, too. Who waits for one that takes the lock after this look, knows it afterwards. */
 static LC_COLD void acquires_outside(struct lc_omp_thread *o, int kind, uint64_t wait,
                                      const void *code) {
-    const struct lock *lock = is_alone(o) ? NULL : known(wait);
-    if (!is_alone(o) && (o->t->trace != NULL || lock == NULL ||
-                         atomic_load_explicit(&lock->held, memory_order_relaxed) != 0))
+    const struct lock *lock = known(wait);
+    if (o->t->trace != NULL ||
+        (lock != NULL && atomic_load_explicit(&lock->held, memory_order_relaxed) != 0))
         begin_acquisition(o, construct_of(kind), code);
 }
 
-/* waited: for the holder. Is it in the trace? */
+/* It had a place in the call path, or should have had one: it waited for the holder. Is it in the
+ * trace? */
 static LC_COLD bool acquired_outside(struct lc_omp_thread *o, const struct lock *lock, int kind,
-                                     struct hold *hold, uint64_t waited,
-                                     const struct lc_omp_late *holder, uint64_t now) {
-    const void *code = o->acquisition_code;
+                                     struct hold *hold, const struct lc_omp_late *holder,
+                                     const void *code, uint64_t now) {
+    uint64_t waited = holder->when > o->entered ? holder->when - o->entered : 0;
+    uint64_t since = lc_larger(o->entered, o->t->last_ticks);
+    if (o->acquisition != 0) {
+        code = o->acquisition_code;
+    } else if (now > since) {
+        o->acquisition =
+            lc_omp_path_open_late(o, construct_of(kind), code, now - since, &o->acquisition_node);
+        o->acquisition_code = code;
+        now = o->t->last_ticks + (now - since);
+    }
+    if (o->acquisition == 0)
+        return false;
     o->at = lc_omp_node_known(o, o->acquisition_node);
-    lc_omp_waited(o, o->at, of_construct(kind) ? LC_MEASURED_OMP_CRITICAL : LC_MEASURED_OMP_LOCK,
-                  waited, holder);
+    lc_omp_waited(o, o->at, waiting_of(kind), waited, holder);
     bool traced = lc_omp_trace_acquired(o, lock->number, hold->order, LC_OMP_AT_IDLE, code, now,
                                         &hold->block);
     o->at = NULL;
@@ -307,7 +322,7 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
             wait_for_word(o, lock);
         claim(lock);
     }
-    uint64_t entered = o->entered, now = lc_ticks(); /* not before the release */
+    uint64_t now = lc_ticks(), waited = 0; /* not before the release */
     struct lc_omp_late holder = {0};
     bool usual = !only_tries(kind) && lc_omp_leave_usually(o, now);
     if (lc_unlikely(!usual))
@@ -321,10 +336,9 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
         hold.traced = !alone && lc_omp_trace_tried(o, lock->number, hold.order, code, now);
     } else {
         o->takes_lock = false;
-        if (holder.when > entered)
-            lc_omp_waited(o, o->at,
-                          of_construct(kind) ? LC_MEASURED_OMP_CRITICAL : LC_MEASURED_OMP_LOCK,
-                          holder.when - entered, &holder);
+        waited = holder.when > o->entered ? holder.when - o->entered : 0;
+        if (waited != 0)
+            lc_omp_waited(o, o->at, waiting_of(kind), waited, &holder);
         if (lc_unlikely(!usual && !alone))
             hold.traced = lc_omp_trace_acquired(o, lock->number, hold.order, block_of(kind), code,
                                                 now, &hold.block);
@@ -334,10 +348,8 @@ void lc_omp_mutex_acquired(int kind, uint64_t wait, const void *code) {
         else
             lc_omp_construct_left(o, usual, now);
     }
-    if (lc_unlikely(o->acquisition != 0 && !alone)) {
-        uint64_t waited = holder.when > entered ? holder.when - entered : 0;
-        hold.traced = acquired_outside(o, lock, kind, &hold, waited, &holder, now);
-    }
+    if (lc_unlikely(o->at == NULL && !alone && (waited | o->acquisition) != 0))
+        hold.traced = acquired_outside(o, lock, kind, &hold, &holder, code, now);
     if (!alone)
         begin_hold(o, lock, &hold);
     lc_omp_done(o, now);

@@ -149,6 +149,17 @@ uint32_t lc_omp_path_open(struct lc_omp_thread *o, enum lc_omp_construct constru
     return *node != 0 ? name->node + 1 : 0;
 }
 
+uint32_t lc_omp_path_open_late(struct lc_omp_thread *o, enum lc_omp_construct construct,
+                               const void *code, uint64_t ago, uint32_t *node) {
+    struct lc_omp_node *name =
+        lc_omp_node_get(o, 0, (enum lc_omp_construct)(LC_OMP_AT_NAME | construct), code);
+    if (name == NULL || name->node == LC_NONE)
+        return 0;
+    *node =
+        lc_region_enter_late(name->node, __builtin_frame_address(0), (void *)(uintptr_t)code, ago);
+    return *node != 0 ? name->node + 1 : 0;
+}
+
 void lc_omp_path_close(uint32_t opened, void *frame, const void *code, uint64_t now) {
     void *at = frame_holds(frame, code) ? frame : __builtin_frame_address(0);
     lc_region_leave(opened - 1, at, (void *)(uintptr_t)code, now);

@@ -49,6 +49,10 @@ struct lc_omp_node *lc_omp_node_known(struct lc_omp_thread *o, uint32_t node);
  * has none, and is not to be closed; node: of the call tree. */
 uint32_t lc_omp_path_open(struct lc_omp_thread *o, enum lc_omp_construct construct, void *frame,
                           const void *code, uint32_t *node);
+/* lc_omp_path_open of one that began so many ticks ago, not before the thread's last event; not for
+ * traces. After it the thread's last event is that begin. */
+uint32_t lc_omp_path_open_late(struct lc_omp_thread *o, enum lc_omp_construct construct,
+                               const void *code, uint64_t ago, uint32_t *node);
 /* It ends; now: ticks, or 0: not known. */
 void lc_omp_path_close(uint32_t opened, void *frame, const void *code, uint64_t now);
 

@@ -171,6 +171,12 @@ uint32_t lc_omp_path_open(struct lc_omp_thread *o, enum lc_omp_construct constru
     return 0;
 }
 
+uint32_t lc_omp_path_open_late(struct lc_omp_thread *o, enum lc_omp_construct construct,
+                               const void *code, uint64_t ago, uint32_t *node) {
+    (void)ago;
+    return lc_omp_path_open(o, construct, NULL, code, node);
+}
+
 void lc_omp_path_close(uint32_t opened, void *frame, const void *code, uint64_t at) {
     (void)opened;
     (void)frame;
