@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <latecomer.h>
 
@@ -196,6 +197,30 @@ static void stopped(void) {
     }
 }
 
+static void *guarded(void *ms) {
+#pragma omp critical(handed)
+    sim_work(*(const unsigned *)ms * MS);
+    return NULL;
+}
+
+static void *guarded_later(void *ms) {
+    usleep(200000);
+    return guarded(ms);
+}
+
+/* One after the other, threads that OpenMP does not know before; the last one is there from the
+ * beginning. */
+static void strangers(void) {
+    static unsigned ms[] = {20, 30, 40};
+    pthread_t id, last;
+    if (pthread_create(&last, NULL, guarded_later, &ms[2]) != 0)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&id, NULL, guarded, &ms[i]) == 0)
+            pthread_join(id, NULL);
+    pthread_join(last, NULL);
+}
+
 static __attribute__((noinline)) void alone(void) {
     sim_work(50 * MS);
 }
@@ -277,6 +302,8 @@ int main(int argc, char **argv) {
         in_last_barrier();
     else if (strcmp(name, "locked_alone") == 0)
         locked_alone();
+    else if (strcmp(name, "strangers") == 0)
+        strangers();
     else if (strcmp(name, "phases") == 0)
         phases();
 #ifndef WITH_MPI

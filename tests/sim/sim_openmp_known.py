@@ -165,6 +165,13 @@ def locked_alone(runs):
     chains(runs, "locked_alone", 0.080, 0.140)
 
 
+def strangers(runs):
+    """A critical section of three threads of the program, one after the other."""
+    result, _ = runs.run(["./alone", "strangers"])
+    check("strangers: critical path", 0.020 + 0.030 + 0.040, round(result["pop"]["critical_path_s"], 6))
+    check("strangers: edges lost", 0, result["meta"]["openmp_edges_lost"])
+
+
 def phases(runs):
     """In each of two iterations 3 ms before four tasks of 10 ms: the path of tasks, the curve, the factors of the phase alone."""
     result, _ = runs.run(["./alone", "phases"])
@@ -243,7 +250,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, serial_parts, scenarios, function, sampled, constructs, independent, in_last_barrier, locked_alone, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
+        for case in (imbalance, serial_parts, scenarios, function, sampled, constructs, independent, in_last_barrier, locked_alone, strangers, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <time.h>
 
 #include "base/hash.h"
@@ -95,11 +96,13 @@ static struct lock *find(uint64_t wait) {
     return found;
 }
 
-/* It is the only thread that OpenMP has had: it waits for nobody, and nobody for it. Until it has
- * created a task there is but one chain of work, too: edges of locks say nothing new. */
+/* It is the only thread that OpenMP has had, and the process has no other one that could come to
+ * use it: it waits for nobody, and nobody for it. Until it has created a task there is but one
+ * chain of work, too: edges of locks say nothing new. (What it does now is not before what threads
+ * do that it makes later, as far as locks tell.) */
 static bool is_alone(const struct lc_omp_thread *o) {
-    return lc_likely(o->t->trace == NULL) && !o->has_tasks &&
-           atomic_load_explicit(&lc_omp_n_threads, memory_order_relaxed) == 1;
+    return lc_likely(o->t->trace == NULL) && !o->has_tasks && __libc_single_threaded &&
+           atomic_load_explicit(&lc_omp_n_ever, memory_order_relaxed) == 1;
 }
 
 static bool only_tries(int kind) {

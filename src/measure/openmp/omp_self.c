@@ -105,7 +105,7 @@ void lc_omp_unkeep_some(struct lc_omp_pools *mine, void *record, uint32_t n) {
 }
 
 static _Atomic(struct lc_omp_thread *) threads;
-_Atomic uint32_t lc_omp_n_threads;
+_Atomic uint32_t lc_omp_n_threads, lc_omp_n_ever;
 
 struct lc_omp_thread *lc_omp_threads(void) {
     return atomic_load_explicit(&threads, memory_order_acquire); /* partner: attach */
@@ -143,6 +143,7 @@ static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t, bool began) {
     t->openmp = o;
     if (o == NULL)
         return NULL;
+    atomic_fetch_add_explicit(&lc_omp_n_ever, 1, memory_order_relaxed);
     o->fresh = began;
     if (t->clocks != NULL || !lc_clk.backlog)
         lc_omp_took_over(o);

@@ -33,6 +33,8 @@ static inline struct lc_omp_thread *lc_omp_self(void) {
 }
 /* The most threads that there were at once. */
 extern _Atomic uint32_t lc_omp_n_threads;
+/* All that there have been. */
+extern _Atomic uint32_t lc_omp_n_ever;
 /* All threads, newest first. */
 struct lc_omp_thread *lc_omp_threads(void);
 /* The thread ends: what it had open is forgotten, its record may be used again. */
