@@ -133,6 +133,16 @@ static enum lc_err make_beside(struct lc_outfile *file) {
     return LC_ERR_IO;
 }
 
+bool lc_outfile_is_unfinished(const char *name, const char *of) {
+    static const char digits[] = "0123456789";
+    size_t length = strlen(of);
+    if (strncmp(name, of, length) != 0 || name[length] != '.')
+        return false;
+    const char *at = name + length + 1;
+    size_t pid = strspn(at, digits), i = at[pid] == '-' ? strspn(at + pid + 1, digits) : 0;
+    return pid > 0 && i > 0 && strcmp(at + pid + 1 + i, ".partial") == 0;
+}
+
 const char *lc_temporary_folder(void) {
     const char *folder = getenv("TMPDIR");
     return folder != NULL && *folder != '\0' ? folder : "/tmp";

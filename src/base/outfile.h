@@ -45,6 +45,9 @@ enum lc_err lc_outfile_commit(struct lc_outfile *file);
 /* Ends without a result: removes what was written and frees `file`. */
 void lc_outfile_abandon(struct lc_outfile *file);
 
+/* Is `name` one that `of` has while it is written? It stays where the writer is killed. */
+bool lc_outfile_is_unfinished(const char *name, const char *of);
+
 /* Where files lie that belong nowhere else: TMPDIR, or /tmp. */
 const char *lc_temporary_folder(void);
 

@@ -67,12 +67,19 @@ static bool is_partial(const char *name) {
            strcmp(name + strlen(name) - 4, ".raw") == 0;
 }
 
+/* Whoever wrote it was killed. */
+static bool is_left_behind(const char *name) {
+    return lc_outfile_is_unfinished(name, "profile.cubex") ||
+           lc_outfile_is_unfinished(name, "meta.json") ||
+           lc_outfile_is_unfinished(name, ".run.json");
+}
+
 static bool is_ours(const char *name) {
     /* .partial.*: also what a node was writing when it was lost */
-    return strncmp(name, ".partial.", 9) == 0 || strcmp(name, ".run.json") == 0 ||
-           strncmp(name, ".profile.raw", 12) == 0 || strcmp(name, LC_RANK_RECORDS) == 0 ||
-           strcmp(name, ".control") == 0 || strcmp(name, LC_DUMP_REQUEST) == 0 ||
-           strcmp(name, LC_RUNDIR_CLAIM) == 0;
+    return is_left_behind(name) || strncmp(name, ".partial.", 9) == 0 ||
+           strcmp(name, ".run.json") == 0 || strncmp(name, ".profile.raw", 12) == 0 ||
+           strcmp(name, LC_RANK_RECORDS) == 0 || strcmp(name, ".control") == 0 ||
+           strcmp(name, LC_DUMP_REQUEST) == 0 || strcmp(name, LC_RUNDIR_CLAIM) == 0;
 }
 
 /* From here on the result is whole, and what else is there is only to be removed. Whoever is killed

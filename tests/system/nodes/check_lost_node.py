@@ -120,13 +120,15 @@ def dump(directory, host):
 
 def check_top(directory, host):
     """All ranks, and for which one the others wait: rank 0, on node1, works twice as long."""
-    done = several_hosts.on(host, [LATECOMER, "top", "--once", "--json", os.path.abspath(directory)])
-    assert done.returncode == 0, (host, done.stderr)
-    seen = json.loads(done.stdout)
-    late = [one for one in seen["interval"]["late"] if one["rank"] == 0]
-    assert [rank["rank"] for rank in seen["run"]["ranks"]] == [0, 1, 2, 3] and seen["unknown_threads"] == 0, seen
-    assert late and late[0]["by"] == "waiting" and late[0]["callpath"].startswith("main") and "MPI_" not in late[0]["callpath"], (host, late)
-    assert late[0]["seconds"] > 0, (host, seen)  # of the interval or a little before: it comes between nodes after the waiting
+    def late_in_a_second():
+        done = several_hosts.on(host, [LATECOMER, "top", "--once", "--json", os.path.abspath(directory)])
+        assert done.returncode == 0, (host, done.stderr)
+        seen = json.loads(done.stdout)
+        assert [rank["rank"] for rank in seen["run"]["ranks"]] == [0, 1, 2, 3] and seen["unknown_threads"] == 0, seen
+        return [one for one in seen["interval"]["late"] if one["rank"] == 0 and one["seconds"] > 0]
+
+    late = wait_for(late_in_a_second)  # where a round, or its blame on the way between nodes, takes longer: in a later one
+    assert late[0]["by"] == "waiting" and late[0]["callpath"].startswith("main") and "MPI_" not in late[0]["callpath"], (host, late)
 
 
 def signal_parents(host, number):
@@ -179,8 +181,7 @@ def kill_those_of(directory):
 
 
 def names_in(directory):
-    """Without what a guard that was killed while it wrote leaves."""
-    return sorted(name for name in os.listdir(directory) if not name.startswith("profile.cubex."))
+    return sorted(os.listdir(directory))
 
 
 def check_parts_without_result():
@@ -215,7 +216,7 @@ def check_part_beside_result():
     process.communicate(timeout=patience(30))
     wait_for(lambda: names_in("half/run") == ["meta.json", "profile.cubex"])
     before = show("half/run")[0]
-    for name, content in ((".partial.0.raw", part), (".run.json", b"{}"), (".finished", b"")):
+    for name, content in ((".partial.0.raw", part), (".run.json", b"{}"), (".finished", b""), ("meta.json.7-0.partial", b"{")):
         with open(f"half/run/{name}", "wb") as file:
             file.write(content)
     assert show("half/run")[0] == before

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/outfile.h"
 #include "model/cubex_read.h"
 #include "run/experiment.h"
 
@@ -21,6 +22,18 @@ static bool is_there(const char *name) {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return access(path, F_OK) == 0;
+}
+
+static void put(const char *name) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    assert_int_equal(lc_outfile_put(path, "x", 1), LC_OK);
+}
+
+static void remove_file(const char *name) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    unlink(path);
 }
 
 static int begin(void **state) {
@@ -36,11 +49,8 @@ static int begin(void **state) {
 
 static int end(void **state) {
     (void)state;
-    char path[128];
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, i == 0 ? "profile.cubex" : "meta.json");
-        unlink(path);
-    }
+    remove_file("profile.cubex");
+    remove_file("meta.json");
     lc_experiment_clean(dir);
     return access(dir, F_OK) == 0;
 }
@@ -129,6 +139,30 @@ static void a_node_that_ends_after_a_snapshot(void **state) {
     assert_false(is_there(".run.json") || is_there(".partial.0.raw") || is_there(".partial.1.raw"));
 }
 
+/* Those whom somebody has killed leave what they were writing. */
+static void writers_that_were_killed(void **state) {
+    (void)state;
+    static const char *const left[] = {"profile.cubex.4711-0.partial", "meta.json.12-3.partial",
+                                       ".run.json.9-0.partial", ".partial.1.raw.77-0.partial"};
+    static const char *const others[] = {"profile.cubex.backup", "meta.json.12-3.partial.txt",
+                                         "meta.json.12.partial", "profile.cubex.-0.partial"};
+    enum { N = sizeof left / sizeof *left, M = sizeof others / sizeof *others };
+    for (int i = 0; i < N; i++)
+        put(left[i]);
+    for (int i = 0; i < M; i++)
+        put(others[i]);
+    save(0, "signal 15", 20);
+    save(1, "signal 15", 30);
+    finish();
+    expect(20, 30);
+    for (int i = 0; i < N; i++)
+        assert_false(is_there(left[i]));
+    for (int i = 0; i < M; i++) {
+        assert_true(is_there(others[i]));
+        remove_file(others[i]);
+    }
+}
+
 static void nothing_was_saved(void **state) {
     (void)state;
     assert_int_equal(lc_experiment_finish_partial(dir, false), LC_ERR_NOT_FOUND);
@@ -138,6 +172,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(nodes_that_end_together, begin, end),
         cmocka_unit_test_setup_teardown(a_node_that_ends_after_a_snapshot, begin, end),
+        cmocka_unit_test_setup_teardown(writers_that_were_killed, begin, end),
         cmocka_unit_test_setup_teardown(nothing_was_saved, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
