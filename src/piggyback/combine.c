@@ -88,12 +88,20 @@ static bool take_member(struct lc_colllog *log, uint32_t member, uint64_t op,
     out->winner = out->latest = member;
     out->latest_node = entry->stamp.node;
     out->done = entry->done;
+    uint32_t generation;
+    bool carries = lc_cpvec_whatif_read(log->areas[member], entry->stamp.vector, LC_WHATIF_MAX,
+                                        out->whatif, &generation);
+    out->whatif_of = carries ? generation + 1 : 0;
     return true;
 }
 
 static bool merge(struct lc_combined *into, const struct lc_combined *from) {
-    if (into->stamp.interval != from->stamp.interval || into->stamp.phase != from->stamp.phase)
+    if (into->stamp.interval != from->stamp.interval || into->stamp.phase != from->stamp.phase ||
+        into->whatif_of != from->whatif_of)
         return false;
+    for (uint32_t i = 0; i < LC_WHATIF_MAX && into->whatif_of != 0; i++)
+        if (from->whatif[i] > into->whatif[i])
+            into->whatif[i] = from->whatif[i];
     struct lc_stamp *a = &into->stamp;
     const struct lc_stamp *b = &from->stamp;
     uint64_t enter = a->enter, outside = a->outside_omp, phase = a->phase_useful;

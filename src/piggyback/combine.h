@@ -4,16 +4,19 @@
  * Nouns
  *   group    8 members, or 8 groups of the level below; the last to arrive combines the lines of
  *            the group into one *before its own MPI call* and arrives at the next level
- *   line     the combined entry: largest clocks, latest enter, and whose they are
+ *   line     the combined entry: largest clocks, also of each what-if scenario, latest enter, and
+ *            whose they are
  *   slot     of an operation in a group, used again as those of the log (colllog.h)
  * Invariants: nobody waits; the operation ends only after all have entered, so the top line is
- * there when the first member leaves; where it is not (somebody skipped an entry, or was in another
- * interval), the lines of the members are read one by one as ever. The lines of a group lie in the
- * area of its first member. Only for operations that every member sends in and synchronise. */
+ * there when the first member leaves; where it is not (somebody skipped an entry, was in another
+ * interval, or carries other what-if clocks), the lines of the members are read one by one as
+ * ever. The lines of a group lie in the area of its first member. Only for operations that every
+ * member sends in and synchronise. */
 #ifndef LC_PIGGYBACK_COMBINE_H
 #define LC_PIGGYBACK_COMBINE_H
 
 #include "piggyback/colllog.h"
+#include "piggyback/cpvec.h"
 
 enum { LC_COMBINE_GROUP = 8, LC_COMBINE_LEVELS = 5, LC_COMBINE_SLOTS = 64 };
 
@@ -21,7 +24,9 @@ struct lc_combined {
     struct lc_stamp stamp;        /* of the one with the largest useful time; enter: the latest */
     uint32_t winner;              /* that member */
     uint32_t latest, latest_node; /* who entered last, and where it was before */
+    uint32_t whatif_of;           /* generation of these clocks + 1; 0: nobody has any */
     uint64_t done;                /* smallest */
+    uint64_t whatif[LC_WHATIF_MAX];
 };
 
 struct lc_combine_slot {      /* two lines: what the arriving write, and what all read */
@@ -29,7 +34,6 @@ struct lc_combine_slot {      /* two lines: what the arriving write, and what al
     uint64_t unused[7];
     struct lc_combined line;
     _Atomic uint64_t number; /* as in struct lc_log_entry; 0: not valid */
-    uint64_t unused_too[6];
 };
 
 struct lc_combine {

@@ -486,6 +486,14 @@ bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t
     return true;
 }
 
+bool lc_cpvec_whatif_read(const struct lc_area *theirs, uint32_t version, uint32_t n,
+                          uint64_t *clocks, uint32_t *generation) {
+    const struct lc_cp_circle *circle = is_delta(version) ? NULL : circle_of(theirs, version);
+    return circle != NULL && circle->whatif != 0 &&
+           copy_whatif(lc_area_at(theirs, circle->whatif), circle->n_whatif, version, clocks, n,
+                       generation);
+}
+
 void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version) {
     uint64_t clocks[LC_WHATIF_MAX] = {0};
     uint32_t generation = 0;
@@ -499,16 +507,13 @@ void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_
             (theirs_is == vec->generation && is_before(version, (uint32_t)since)))
             return;
     }
-    if (!circle || !circle->whatif ||
-        !copy_whatif(lc_area_at(theirs, circle->whatif), circle->n_whatif, version, clocks,
-                     vec->n_whatif, &generation) ||
+    if (!lc_cpvec_whatif_read(theirs, version, vec->n_whatif, clocks, &generation) ||
         generation > vec->generation) {
         vec->n_whatif_lost++;
         return;
     }
-    for (uint32_t i = 0; generation == vec->generation && i < vec->n_whatif; i++)
-        if (clocks[i] > vec->whatif[i])
-            LC_SHOW(vec->whatif[i], clocks[i]);
+    if (generation == vec->generation)
+        lc_cpvec_whatif_take(vec, clocks);
 }
 
 static int by_ticks(const void *a, const void *b) {

@@ -189,6 +189,16 @@ void lc_cpvec_adopt_items(struct lc_cpvec *vec, const struct lc_cp_item *items, 
  * not there any more. */
 bool lc_cpvec_whatif_then(const struct lc_cpvec *vec, uint32_t version, uint64_t *clocks,
                           uint32_t *generation);
+/* The first n what-if clocks of a version, and their generation; false: it has none, or they are
+ * gone. */
+bool lc_cpvec_whatif_read(const struct lc_area *theirs, uint32_t version, uint32_t n,
+                          uint64_t *clocks, uint32_t *generation);
+/* Maxima of the what-if clocks with these. */
+static inline void lc_cpvec_whatif_take(struct lc_cpvec *vec, const uint64_t *clocks) {
+    for (uint32_t i = 0; i < vec->n_whatif; i++)
+        if (clocks[i] > vec->whatif[i])
+            LC_SHOW(vec->whatif[i], clocks[i]);
+}
 /* Maxima of the what-if clocks with those of a version; counts it where they are not there any more
  * (the other is LC_WHATIF_VERSIONS ahead). */
 void lc_cpvec_whatif(struct lc_cpvec *vec, const struct lc_area *theirs, uint32_t version);

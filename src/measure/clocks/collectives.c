@@ -245,9 +245,13 @@ static __attribute__((noinline)) bool take_members(struct lc_clk_thread *k, stru
 /* One line for all members; false: it is not there. */
 static bool read_combined(struct lc_clk_thread *k, struct lc_clk_coll *x, uint64_t now,
                           struct lc_combined *all, struct lc_coll_seen *seen) {
-    if (k->l.vec.n_whatif > 0 || !lc_clk_all_with_all(x) ||
-        !lc_combine_read(&x->c->combine, &x->c->log, x->op, all))
+    if (!lc_clk_all_with_all(x) || !lc_combine_read(&x->c->combine, &x->c->log, x->op, all))
         return false;
+    if (k->l.vec.n_whatif > 0 && all->stamp.interval == k->l.interval) {
+        if (all->whatif_of != k->l.vec.generation + 1)
+            return false;
+        lc_cpvec_whatif_take(&k->l.vec, all->whatif);
+    }
     seen->cause_key = all->stamp.enter;
     seen->cause_rank = (uint32_t)x->c->ranks[all->latest];
     seen->done = all->done;

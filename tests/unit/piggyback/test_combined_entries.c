@@ -1,6 +1,8 @@
 /* Combined entries of many processes: random orders of arrival; the top line is that of all
- * members, in full, when the last one has entered; where one skips an operation, or is in another
- * interval, there is no line, and the next operation has one again. */
+ * members, in full, when the last one has entered; where one skips an operation, is in another
+ * interval, or has other what-if clocks, there is no line, and the next operation has one again.
+ * After a third of them what-if clocks begin, and after two thirds others: their maxima are in the
+ * line. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,16 +18,30 @@
 #include "piggyback/combine.h"
 #include "log_write.h"
 
-enum { MOST = 70, OPS = 600 };
+enum { MOST = 70, OPS = 600, SCENARIOS = 4 };
 
 struct shared {
     _Atomic uint32_t entered[OPS + 1]; /* members, by operation */
+    uint32_t versions[MOST][OPS];      /* of their vectors */
     _Atomic uint64_t checked, missing, wrong, unwanted;
 };
 
 static uint64_t mix(uint64_t a, uint64_t b) {
     uint64_t h = (a * 1000003 + b + 1) * 0x9e3779b97f4a7c15ull;
     return (h ^ h >> 31) >> 20;
+}
+
+static uint32_t scenarios_at(uint32_t i) {
+    return i < OPS / 3 ? 0 : i < 2 * OPS / 3 ? SCENARIOS : SCENARIOS - 1;
+}
+
+static uint64_t whatif_of(uint32_t member, uint64_t op, uint32_t scenario) {
+    return mix(member, op + (4 + scenario) * 100000);
+}
+
+/* Who begins to carry others one operation later. */
+static bool is_behind(uint32_t member, uint32_t i) {
+    return member == 4 && (i == OPS / 3 || i == 2 * OPS / 3);
 }
 
 static struct lc_stamp stamp_of(uint32_t member, uint64_t op) {
@@ -35,15 +51,29 @@ static struct lc_stamp stamp_of(uint32_t member, uint64_t op) {
                              .phase_useful = mix(member, op + 300000),
                              .interval = op % 50 == 7 && member == op % 5 ? 2 : 1,
                              .phase = 3,
-                             .node = member * 2,
-                             .vector = member * 3};
+                             .node = member * 2};
 }
 
 static bool skips(uint32_t member, uint64_t op, uint32_t n) {
     return op % 40 == 11 && member == op % n;
 }
 
-static bool right(const struct lc_combined *is, uint32_t n, uint64_t op) {
+static bool has_largest(const struct lc_combined *is, uint32_t n, uint64_t op, uint32_t i) {
+    uint32_t scenarios = scenarios_at(i), generation = scenarios == SCENARIOS ? 1 : 2;
+    if (is->whatif_of != (scenarios > 0 ? generation + 1 : 0))
+        return false;
+    for (uint32_t s = 0; s < scenarios; s++) {
+        uint64_t most = 0;
+        for (uint32_t member = 0; member < n; member++)
+            most = whatif_of(member, op, s) > most ? whatif_of(member, op, s) : most;
+        if (is->whatif[s] != most)
+            return false;
+    }
+    return true;
+}
+
+static bool right(const struct lc_combined *is, uint32_t n, uint64_t op, const struct shared *sh,
+                  uint32_t i_op) {
     uint32_t winner = 0, latest = 0;
     uint64_t outside = 0, phase = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -58,9 +88,23 @@ static bool right(const struct lc_combined *is, uint32_t n, uint64_t op) {
     struct lc_stamp w = stamp_of(winner, op), l = stamp_of(latest, op);
     return is->winner == winner && is->latest == latest && is->latest_node == l.node &&
            is->stamp.enter == l.enter && is->stamp.useful == w.useful &&
-           is->stamp.vector == w.vector && is->stamp.node == w.node &&
+           is->stamp.vector == sh->versions[winner][i_op] && is->stamp.node == w.node &&
            is->stamp.outside_omp == outside && is->stamp.phase_useful == phase &&
-           is->stamp.interval == 1 && is->done == op - 1;
+           is->stamp.interval == 1 && is->done == op - 1 && has_largest(is, n, op, i_op);
+}
+
+/* The version of its vector in operation number i. */
+static uint32_t publish(struct lc_cpvec *vec, struct lc_area *mine, uint32_t me, uint64_t op,
+                        uint32_t i) {
+    uint32_t scenarios = scenarios_at(is_behind(me, i) ? i - 1 : i);
+    if (scenarios != vec->n_whatif) {
+        if (!lc_cpvec_whatif_room(vec, mine))
+            _exit(2);
+        lc_cpvec_whatif_begin(vec, scenarios);
+    }
+    for (uint32_t s = 0; s < scenarios; s++)
+        vec->whatif[s] = whatif_of(me, op, s);
+    return lc_cpvec_publish(vec);
 }
 
 static void rank_main(struct shared *sh, struct lc_area *areas, uint32_t n, uint32_t me,
@@ -72,6 +116,8 @@ static void rank_main(struct shared *sh, struct lc_area *areas, uint32_t n, uint
     for (uint32_t i = 0; i < n; i++)
         log.areas[i] = &areas[i];
     lc_combine_init(&combine, &log, &areas[me]);
+    struct lc_cpvec vec;
+    lc_cpvec_init(&vec, &areas[me], 0, 0);
     log.next = before + 1;
     log.done = log.safe = log.published = before;
     srand(me);
@@ -81,6 +127,7 @@ static void rank_main(struct shared *sh, struct lc_area *areas, uint32_t n, uint
     for (uint32_t i = 0; i < OPS; i++) {
         uint64_t op = lc_colllog_begin(&log);
         struct lc_stamp stamp = stamp_of(me, op);
+        stamp.vector = sh->versions[me][i] = publish(&vec, &areas[me], me, op, i);
         if (rand() % 100 == 0)
             usleep(100);
         if (!skips(me, op, n) && log_write(&log, op, &stamp))
@@ -89,13 +136,13 @@ static void rank_main(struct shared *sh, struct lc_area *areas, uint32_t n, uint
         while (atomic_load(&sh->entered[op - before]) < n)
             sched_yield();
         struct lc_combined all;
-        bool wanted = op % 40 != 11 && op % 50 != 7;
+        bool wanted = op % 40 != 11 && op % 50 != 7 && !is_behind(4, i);
         if (!lc_combine_read(&combine, &log, op, &all))
             *(wanted ? &sh->missing : &sh->checked) += 1;
         else if (!wanted)
             sh->unwanted++;
         else
-            *(right(&all, n, op) ? &sh->checked : &sh->wrong) += 1;
+            *(right(&all, n, op, sh, i) ? &sh->checked : &sh->wrong) += 1;
         lc_colllog_end(&log, op);
         log.safe = op - 1;
     }
