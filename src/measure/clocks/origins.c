@@ -509,34 +509,48 @@ static uint32_t newest_work(uint64_t after, struct lc_past_work *list) {
 
 enum { PAIRWISE = 1 << 16 }; /* beside the number of causes */
 
+/* A wait takes LC_PAST_WAIT_HEAD words, then the key of each cause, then two shares a word. */
+static uint32_t words_of_causes(uint32_t n) {
+    return n + (n + 1) / 2;
+}
+
+static uint32_t causes_of(const uint64_t *wait) {
+    return (uint16_t)wait[2] % (LC_PAST_SENT_CAUSES + 1);
+}
+
 static uint32_t pack_wait(const struct lc_past_wait *wait, uint64_t *words) {
     uint32_t n = wait->n < LC_PAST_SENT_CAUSES ? wait->n : LC_PAST_SENT_CAUSES;
-    memset(words, 0, LC_PAST_WAIT_WORDS * sizeof *words);
+    uint64_t *keys = words + LC_PAST_WAIT_HEAD, *shares = keys + n;
+    memset(keys, 0, words_of_causes(n) * sizeof *keys);
     words[0] = lc_bits_of(lc_clk_to_global(wait->end));
     words[1] = lc_bits_of(lc_clk_to_global(wait->begin));
     words[2] = (uint64_t)wait->late_rank << 32 | (wait->pairwise ? PAIRWISE : 0) | n;
     words[3] = lc_clk_ns_of(wait->ticks);
     for (uint32_t i = 0; i < n; i++) {
         double share = (double)wait->causes[i].ticks / (double)wait->ticks;
-        words[4 + i] = wait->causes[i].key;
-        words[4 + LC_PAST_SENT_CAUSES + i / 2] |= (uint64_t)float_bits(share) << 32 * (i % 2);
+        keys[i] = wait->causes[i].key;
+        shares[i / 2] |= (uint64_t)float_bits(share) << 32 * (i % 2);
     }
-    return LC_PAST_WAIT_WORDS;
+    return LC_PAST_WAIT_HEAD + words_of_causes(n);
 }
 
-static void unpack_wait(const uint64_t *words, struct lc_past_wait *wait) {
+/* Returns how many words it took. */
+static uint32_t unpack_wait(const uint64_t *words, struct lc_past_wait *wait) {
+    uint32_t n = causes_of(words);
+    const uint64_t *keys = words + LC_PAST_WAIT_HEAD, *shares = keys + n;
     *wait = (struct lc_past_wait){.end = lc_clk_from_global(lc_double_of(words[0])),
                                   .begin = lc_clk_from_global(lc_double_of(words[1])),
                                   .ticks = lc_clk_ticks_of(words[3]),
                                   .late_rank = (uint32_t)(words[2] >> 32),
                                   .pairwise = (words[2] & PAIRWISE) != 0,
-                                  .n = (uint16_t)words[2] % (LC_PAST_SENT_CAUSES + 1)};
-    for (uint32_t i = 0; i < wait->n; i++) {
-        double share = float_of(words[4 + LC_PAST_SENT_CAUSES + i / 2] >> 32 * (i % 2));
-        wait->causes[i].key = words[4 + i];
+                                  .n = (uint16_t)n};
+    for (uint32_t i = 0; i < n; i++) {
+        double share = float_of(shares[i / 2] >> 32 * (i % 2));
+        wait->causes[i].key = keys[i];
         wait->causes[i].ticks =
             share > 0 && share <= 1 ? (uint64_t)(share * (double)wait->ticks) : 0;
     }
+    return LC_PAST_WAIT_HEAD + words_of_causes(n);
 }
 
 uint32_t lc_clk_origins_pack(int32_t to, uint64_t *words) {
@@ -568,11 +582,19 @@ uint32_t lc_clk_origins_pack(int32_t to, uint64_t *words) {
     return n;
 }
 
-uint32_t lc_clk_origins_words(const uint64_t *words) {
-    uint32_t waits = words[0] & 0xff, work = words[0] >> 8 & 0xff;
+uint32_t lc_clk_origins_words(const uint64_t *words, uint32_t room) {
+    if (room < LC_PAST_HEAD)
+        return 0;
+    uint32_t waits = words[0] & 0xff, work = words[0] >> 8 & 0xff, n = LC_PAST_HEAD;
     if (waits + work == 0 || waits > LC_PAST_SENT_WAITS || work > LC_PAST_SENT_WORK)
         return 0;
-    return LC_PAST_HEAD + waits * LC_PAST_WAIT_WORDS + work * LC_PAST_WORK_WORDS;
+    for (uint32_t i = 0; i < waits; i++) {
+        if (n + LC_PAST_WAIT_HEAD > room)
+            return 0;
+        n += LC_PAST_WAIT_HEAD + words_of_causes(causes_of(words + n));
+    }
+    n += work * LC_PAST_WORK_WORDS;
+    return n <= room ? n : 0;
 }
 
 static struct lc_past *remote_past(uint32_t rank) {
@@ -603,8 +625,8 @@ static void add_newer_work(struct lc_past *past, const struct lc_past_work *work
 }
 
 void lc_clk_origins_take(uint32_t rank, const uint64_t *words, uint32_t n) {
-    if (n < LC_PAST_HEAD || rank >= lc_clk.size || lc_clk.areas[rank].head != NULL ||
-        lc_clk_origins_words(words) > n || lc_clk_origins_words(words) == 0)
+    if (rank >= lc_clk.size || lc_clk.areas[rank].head != NULL ||
+        lc_clk_origins_words(words, n) == 0)
         return;
     struct lc_past *past = remote_past(rank);
     if (past == NULL)
@@ -612,9 +634,9 @@ void lc_clk_origins_take(uint32_t rank, const uint64_t *words, uint32_t n) {
     uint32_t waits = words[0] & 0xff, work = words[0] >> 8 & 0xff, at = LC_PAST_HEAD;
     if (words[1] != 0 && met_far != NULL)
         met_far[rank] = lc_clk_from_global(lc_double_of(words[1]));
-    for (uint32_t i = 0; i < waits; i++, at += LC_PAST_WAIT_WORDS) {
+    for (uint32_t i = 0; i < waits; i++) {
         struct lc_past_wait wait;
-        unpack_wait(words + at, &wait);
+        at += unpack_wait(words + at, &wait);
         if (wait.begin < wait.end)
             add_newer(past, &wait);
     }

@@ -84,8 +84,8 @@ void lc_clk_origins_finish(void);
 /* What this process did lately, as words of a record for rank `to`, or (-1) for all who wait for
  * it in a collective; returns how many, at most LC_PAST_WORDS. */
 uint32_t lc_clk_origins_pack(int32_t to, uint64_t *words);
-/* How many of these words are set, as far as there are LC_PAST_WORDS. */
-uint32_t lc_clk_origins_words(const uint64_t *words);
+/* How many of these words are set; 0: none, or more than `room`. */
+uint32_t lc_clk_origins_words(const uint64_t *words, uint32_t room);
 /* Takes what came from (or was passed on from) a rank of another node; at most n words. */
 void lc_clk_origins_take(uint32_t rank, const uint64_t *words, uint32_t n);
 

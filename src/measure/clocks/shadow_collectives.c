@@ -46,7 +46,8 @@ static void empty_record(struct lc_shadow_record *r) {
 
 static void copy_past(const struct lc_shadow_record *from, struct lc_shadow_record *to) {
     to->past[0] = 0;
-    memcpy(to->past, from->past, lc_clk_origins_words(from->past) * sizeof *to->past);
+    memcpy(to->past, from->past,
+           lc_clk_origins_words(from->past, LC_PAST_WORDS) * sizeof *to->past);
 }
 
 static void copy_extra(const struct lc_shadow_record *from, struct lc_shadow_record *to) {
@@ -67,7 +68,7 @@ uint32_t lc_shadow_pack(const struct lc_shadow_record *r, uint64_t *words) {
     uint32_t n = HEAD;
     n += r->n > 0 ? lc_clk_extra_words(r->extra) : 0;
     memcpy(words, r, n * sizeof *words);
-    uint32_t past = r->n > 0 ? lc_clk_origins_words(r->past) : 0;
+    uint32_t past = r->n > 0 ? lc_clk_origins_words(r->past, LC_PAST_WORDS) : 0;
     memcpy(words + n, r->past, past * sizeof *words);
     return n + past;
 }
@@ -84,7 +85,7 @@ bool lc_shadow_unpack(const uint64_t *words, uint32_t n, struct lc_shadow_record
         return false;
     memcpy(r, words, head * sizeof *words);
     memcpy(r->past, words + head, (n - head) * sizeof *words);
-    if (lc_clk_origins_words(r->past) > n - head)
+    if (lc_clk_origins_words(r->past, n - head) == 0)
         r->past[0] = 0;
     return true;
 }
