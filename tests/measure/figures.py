@@ -316,7 +316,6 @@ def waits():
         for name, text, quick, seconds in (("messages_at_scale", "messages and bytes with up to 64 ranks", 0, 200),
                                            ("estimates_beside_measured", "estimates beside measured waits", 0, 200)):
             yield passes("waits", f"piggyback.{name}.{flavour}", text, 3, quick and int(flavour == "openmpi"), seconds)
-        yield passes("waits", f"call_paths.found_loops_timed.{flavour}", "slow iterations and warm-up of loops found in the run", 5, 0, 15)
         yield passes("waits", f"openmp.hybrid.{flavour}", "MPI x OpenMP that knows its critical path and waiting", 3, int(flavour == "openmpi"), 10)
         yield Source(f"analysis.estimates_of_programs.{flavour}", "waits", 3, 0, 25,
                      (Row("late_sender", "%", at_most(2), "estimates beside the trace: MPI_Recv, MPI_Wait, of all time (published: 2 points)"),
