@@ -39,10 +39,10 @@ install_known() { # NAME..: names that the release does not have are said and le
     apt-get install -y -qq --no-install-recommends $wanted >/root/install.log 2>&1 || { tail -n 5 /root/install.log; exit 1; }'
 }
 
-build_inside() {
+build_inside() { # [TARGET ..]: all, if none is named
   mkdir -p "$root/latecomer"
   git ls-files -z | xargs -0 cp -p --parents -t "$root/latecomer"
   # shellcheck disable=SC2016
-  inside 'cd /latecomer && cmake --preset release >/root/build.log 2>&1 && cmake --build --preset release -j"$(nproc)" >>/root/build.log 2>&1 ||
-    { tail -n 40 /root/build.log; exit 1; }'
+  inside 'cd /latecomer && { [ -f build/release/CMakeCache.txt ] || ! command -v ninja >/dev/null || set -- -G Ninja; } && cmake --preset release "$@" >/root/build.log 2>&1 &&
+    cmake --build --preset release -j'"${LC_JOBS:-$(nproc)}"' --target '"${*:-all}"' >>/root/build.log 2>&1 || { tail -n 40 /root/build.log; exit 1; }'
 }
