@@ -143,8 +143,9 @@ static void print_overhead(const struct lc_text *text) {
     if (number(overhead, "openmp_s") > 0)
         fprintf(text->out, ", about %s at constructs of OpenMP",
                 lc_text_seconds(number(overhead, "openmp_s"), openmp));
-    fprintf(text->out, ": %s in all (%.2f %% of the time)\n", lc_text_seconds(total_s, total),
-            lc_text_share(total_s, text->sums->total_time));
+    fprintf(text->out,
+            ": %s in all (%.2f %% of the time), without what the program then misses in caches\n",
+            lc_text_seconds(total_s, total), lc_text_share(total_s, text->sums->total_time));
 }
 
 static void print_start_and_end(const struct lc_text *text) {
