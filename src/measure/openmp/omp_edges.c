@@ -104,7 +104,7 @@ LC_COLD struct lc_clk_thread *lc_omp_usual_look(struct lc_omp_thread *o, struct 
 }
 
 void lc_omp_worked(struct lc_omp_thread *o, uint64_t now) {
-    struct lc_clk_thread *k = lc_omp_usual_task(o) ? lc_omp_usual(o) : NULL;
+    struct lc_clk_thread *k = lc_omp_usual_in_task(o);
     if (lc_unlikely(k == NULL)) {
         work_until(o, now, false);
         return;
@@ -115,7 +115,7 @@ void lc_omp_worked(struct lc_omp_thread *o, uint64_t now) {
 }
 
 void lc_omp_enter(struct lc_omp_thread *o, uint64_t now) {
-    struct lc_clk_thread *k = lc_omp_usual_task(o) ? lc_omp_usual(o) : NULL;
+    struct lc_clk_thread *k = lc_omp_usual_in_task(o);
     if (lc_unlikely(k == NULL)) {
         o->entered = now;
         work_until(o, now, true);
@@ -137,8 +137,7 @@ static LC_COLD void leave(struct lc_omp_thread *o, uint64_t now) {
 }
 
 void lc_omp_leave(struct lc_omp_thread *o, uint64_t now) {
-    bool usual = o->running == NULL || lc_omp_usual_task(o);
-    struct lc_clk_thread *k = usual ? lc_omp_usual(o) : NULL;
+    struct lc_clk_thread *k = o->running == NULL ? lc_omp_usual(o) : lc_omp_usual_in_task(o);
     if (lc_unlikely(k == NULL)) {
         leave(o, now);
         return;

@@ -50,11 +50,15 @@ static inline void lc_omp_usual_over(struct lc_clk_thread *k) {
     lc_clk_own_unlock(k);
 }
 
-/* Does it run a task, which has seen all that the thread's clocks have seen? Before
- * lc_omp_usual. */
+/* Does it run a task, which has seen all that the thread's clocks have seen? */
 static inline bool lc_omp_usual_task(const struct lc_omp_thread *o) {
     const struct lc_omp_task *task = o->running;
     return lc_likely(task != NULL && task->interval == o->interval);
+}
+
+/* lc_omp_usual of a thread that does. */
+static inline struct lc_clk_thread *lc_omp_usual_in_task(struct lc_omp_thread *o) {
+    return lc_omp_usual_task(o) ? lc_omp_usual(o) : NULL;
 }
 
 /* It has worked until now, at the node where it is. */
@@ -116,8 +120,7 @@ static inline void lc_omp_usual_edge(struct lc_omp_thread *o, struct lc_clk_thre
  * it was there. false: not usual, nothing is done yet. */
 static inline bool lc_omp_usual_begins(struct lc_omp_thread *o, struct lc_omp_task *task,
                                        const struct lc_omp_point *point, uint64_t now) {
-    bool usual = lc_likely(o->running == NULL || lc_omp_usual_task(o));
-    struct lc_clk_thread *k = usual ? lc_omp_usual(o) : NULL;
+    struct lc_clk_thread *k = o->running == NULL ? lc_omp_usual(o) : lc_omp_usual_in_task(o);
     if (lc_unlikely(k == NULL))
         return false;
     lc_omp_usual_leave(k, now);
@@ -167,7 +170,7 @@ static inline void lc_omp_book_as(struct lc_omp_thread *o, bool usual, uint64_t 
 static inline bool lc_omp_usual_enters(struct lc_omp_thread *o, enum lc_omp_construct construct,
                                        const void *code, uint64_t now) {
     struct lc_omp_node *inside = lc_omp_usual_inside(o, construct, code);
-    struct lc_clk_thread *k = inside != NULL && lc_omp_usual_task(o) ? lc_omp_usual(o) : NULL;
+    struct lc_clk_thread *k = inside != NULL ? lc_omp_usual_in_task(o) : NULL;
     if (lc_unlikely(k == NULL))
         return false;
     lc_omp_usual_enter(o, k, now);
@@ -187,8 +190,7 @@ static inline void lc_omp_enter_construct(struct lc_omp_thread *o, enum lc_omp_c
 
 /* It leaves the runtime, and is about to go out of a construct. */
 static inline bool lc_omp_leave_usually(struct lc_omp_thread *o, uint64_t now) {
-    struct lc_clk_thread *k =
-        lc_omp_usual_is_inside(o) && lc_omp_usual_task(o) ? lc_omp_usual(o) : NULL;
+    struct lc_clk_thread *k = lc_omp_usual_is_inside(o) ? lc_omp_usual_in_task(o) : NULL;
     if (lc_unlikely(k == NULL))
         return false;
     lc_omp_usual_leave(k, now);
@@ -214,7 +216,7 @@ static inline void lc_omp_construct_left(struct lc_omp_thread *o, bool usual, ui
  * dropped: is the event usual? */
 static inline bool lc_omp_work_and_tell(struct lc_omp_thread *o, uint64_t now,
                                         struct lc_omp_point *point) {
-    struct lc_clk_thread *k = lc_omp_usual_task(o) ? lc_omp_usual(o) : NULL;
+    struct lc_clk_thread *k = lc_omp_usual_in_task(o);
     if (lc_unlikely(k == NULL)) {
         lc_omp_worked(o, now);
         lc_omp_point_now(o, now, point);
@@ -229,7 +231,7 @@ static inline bool lc_omp_work_and_tell(struct lc_omp_thread *o, uint64_t now,
 /* .. and goes into the runtime before it tells. */
 static inline void lc_omp_enter_and_tell(struct lc_omp_thread *o, uint64_t now,
                                          struct lc_omp_point *point) {
-    struct lc_clk_thread *k = lc_omp_usual_task(o) ? lc_omp_usual(o) : NULL;
+    struct lc_clk_thread *k = lc_omp_usual_in_task(o);
     if (lc_unlikely(k == NULL)) {
         lc_omp_enter(o, now);
         lc_omp_point_now(o, now, point);
@@ -243,9 +245,8 @@ static inline void lc_omp_enter_and_tell(struct lc_omp_thread *o, uint64_t now,
 /* It has worked until now, and goes into a construct, or (NULL) out of one. */
 static inline bool lc_omp_usual_works(struct lc_omp_thread *o, struct lc_omp_node *inside,
                                       uint64_t now) {
-    struct lc_clk_thread *k = (inside != NULL || lc_omp_usual_is_inside(o)) && lc_omp_usual_task(o)
-                                  ? lc_omp_usual(o)
-                                  : NULL;
+    struct lc_clk_thread *k =
+        inside != NULL || lc_omp_usual_is_inside(o) ? lc_omp_usual_in_task(o) : NULL;
     if (lc_unlikely(k == NULL))
         return false;
     if (lc_likely(k->in_runtime == 0))
