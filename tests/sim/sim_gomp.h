@@ -108,17 +108,20 @@ struct gomp_thread {
     long chunk, rounds; /* of its loop: that it has, -1: none; taken (static schedule) */
     struct gomp_task *task;
     /* the truth: */
-    uint64_t born, early, ended, seen, useful, own; /* early: its first fork before it was born */
+    uint64_t born, early, ended, seen, useful, own; /* early: forks before it was there */
     uint64_t entered, outside;                      /* the runtime; time in it outside of regions */
     uint64_t idle;                                  /* since when; 0: it is not */
     uint64_t waited[GOMP_WAITS];
-    struct gomp_thread *next;
+    bool of_inner_team; /* it ends with it, and the next worker that is made goes on as this one */
+    struct gomp_thread *next, *next_ended;
 };
 
 /* ---- sim_gomp_truth.c */
 
 /* The calling thread's record. */
 struct gomp_thread *gomp_self(void);
+/* That of a new worker: of one that has ended, or its own. */
+struct gomp_thread *gomp_new_worker(bool of_inner_team);
 /* The program calls the runtime: what it did since gomp_out was its work. */
 struct gomp_thread *gomp_in(void);
 /* The runtime goes back to the program. */

@@ -9,6 +9,7 @@ struct worker {
     struct worker *next;
     struct gomp_team *team; /* that it has to join; NULL: none */
     int number;
+    bool of_inner_team; /* as in libgomp such threads are made for it, and end with it */
 };
 static struct worker *workers;
 static int usual;           /* threads; 0: as the environment says */
@@ -108,37 +109,23 @@ static void *work(void *of) {
             return NULL;
         struct gomp_team *team = worker->team;
         gomp_takes_time();
-        if (t == NULL) {
-            t = gomp_self();
+        if (t == NULL)
+            t = gomp_new_worker(worker->of_inner_team);
+        if (t->idle == 0)
             t->early = t->born - team->forked;
-        } else if (t->idle != 0 && team->forked > t->idle) {
+        else if (team->forked > t->idle)
             t->waited[GOMP_IDLE] += team->forked - t->idle;
-        }
+        else /* it goes on as one that has ended since the fork */
+            t->early += t->idle - team->forked;
         begin_share(t, team, worker->number);
         run_share(t);
         t->team = NULL;
         worker->team = NULL;
         team->left--;
         gomp_wake();
+        if (worker->of_inner_team)
+            return NULL;
     }
-}
-
-static void call_worker(struct gomp_team *team, int number) {
-    struct worker *w = workers;
-    while (w != NULL && w->team != NULL)
-        w = w->next;
-    bool is_new = w == NULL;
-    if (is_new && (w = calloc(1, sizeof *w)) == NULL)
-        sim_fail("no memory for a thread of OpenMP");
-    w->team = team;
-    w->number = number;
-    if (!is_new)
-        return;
-    w->next = workers;
-    workers = w;
-    pthread_t id;
-    if (pthread_create(&id, NULL, work, w) != 0)
-        sim_fail("no thread for OpenMP");
 }
 
 static int levels(const struct gomp_team *team) {
@@ -146,6 +133,28 @@ static int levels(const struct gomp_team *team) {
     for (; team != NULL; team = team->outer)
         n += team->n > 1;
     return n;
+}
+
+static void call_worker(struct gomp_team *team, int number) {
+    bool inner = levels(team->outer) > 0;
+    struct worker *w = inner ? NULL : workers;
+    while (w != NULL && w->team != NULL)
+        w = w->next;
+    bool is_new = w == NULL;
+    if (is_new && (w = calloc(1, sizeof *w)) == NULL)
+        sim_fail("no memory for a thread of OpenMP");
+    w->team = team;
+    w->number = number;
+    w->of_inner_team = inner;
+    if (!is_new)
+        return;
+    if (!inner) {
+        w->next = workers;
+        workers = w;
+    }
+    pthread_t id;
+    if (pthread_create(&id, NULL, work, w) != 0)
+        sim_fail("no thread for OpenMP");
 }
 
 static bool all_left(void *team) {

@@ -10,6 +10,7 @@
 #include "sim_gomp.h"
 
 static struct gomp_thread *threads, **last_thread = &threads;
+static struct gomp_thread *ended_workers; /* the last one first */
 static int n_threads;
 static __thread struct gomp_thread *self;
 static uint64_t task_path;
@@ -45,6 +46,18 @@ struct gomp_thread *gomp_self(void) {
     return self;
 }
 
+struct gomp_thread *gomp_new_worker(bool of_inner_team) {
+    struct gomp_thread *taken = ended_workers;
+    if (taken != NULL) {
+        ended_workers = taken->next_ended;
+        self = taken;
+        pthread_setspecific(ending, self);
+        sim_self()->calls_mpi = true;
+    }
+    gomp_self()->of_inner_team = of_inner_team;
+    return self;
+}
+
 static void worked(struct gomp_thread *t, uint64_t now) {
     uint64_t ns = now - t->seen;
     t->seen = now;
@@ -58,6 +71,11 @@ static void thread_ends(void *thread) {
     struct gomp_thread *t = thread;
     if (sim_self() == NULL)
         return;
+    if (t->of_inner_team) {
+        t->next_ended = ended_workers;
+        ended_workers = t;
+        return;
+    }
     worked(t, gomp_now());
     t->ended = t->seen;
 }

@@ -19,13 +19,15 @@ class Program:
 
     WORK = "static void work(int n) { for (volatile int i = 0; i < 100 * n; i++) ; }"
 
-    def __init__(self, seed, all_constructs=True, taskwait_depend=True, one_after_the_other=False, newer=frozenset()):
+    def __init__(self, seed, all_constructs=True, taskwait_depend=True, one_after_the_other=False, newer=frozenset(), levels=1):
         """all_constructs: also those that LLVM's runtime does not have, or fails at. one_after_the_other: no second thread that starts regions. newer: as
-        newer_of; in place of some older ones, so that a seed remains the same program but for these."""
+        newer_of; in place of some older ones, so that a seed remains the same program but for these. levels: of teams of several threads, for which the program asks,
+        and has more of them; 1: as the environment says."""
         self.rng = random.Random(seed)
         self.all_constructs, self.taskwait_depends = all_constructs, taskwait_depend
         self.one_after_the_other = one_after_the_other
         self.newer = newer
+        self.levels = levels
         self.number = 0
         self.left = 120  # constructs
 
@@ -52,7 +54,7 @@ class Program:
                       self.copyprivate] * 3
             kinds += [self.doacross] * (3 if self.all_constructs else 0)
         if level < 2 and not held:
-            kinds += [self.parallel] * (8 if level == 0 else 1)
+            kinds += [self.parallel] * (8 if level == 0 or self.levels > 1 else 1)
         if outside and self.all_constructs:
             kinds += [self.target, self.detached, self.task_reduction] * 3
         return self.rng.choice(kinds)(inner)
@@ -159,6 +161,8 @@ class Program:
         return f"{{ while (!omp_test_lock(&{lock})) sched_yield(); {self.leaf()} omp_unset_lock(&{lock}); }}"
 
     def atomic(self, inner):
+        if self.number % 3 == 0:
+            return f"{{ \n#pragma omp flush{('', ' acq_rel', '(shared_count)')[self.number // 3 % 3]}\n }}"
         return "\n#pragma omp atomic\nshared_count++;\n"
 
     def task(self, inner):
@@ -195,6 +199,7 @@ class Program:
         second = self.body() if self.rng.random() < 0.4 else ""
         last = self.rng.choice([self.cancelled_region, self.cancelled_loop, self.cancelled_tasks] + [self.teams] * self.all_constructs)({})
         begin, end = ("", "")
+        levels = f"omp_set_max_active_levels({self.levels});" * (self.levels > 1)
         if second and self.one_after_the_other:
             begin = "beside(NULL);"
         elif second:
@@ -214,6 +219,7 @@ static void *beside(void *nothing) {{
 }}
 int main(void) {{
     for (int i = 0; i < 16; i++) {{ omp_init_lock(&locks[i]); omp_init_nest_lock(&nest[i]); }}
+    {levels}
     {begin}
     {first}
     {end}
