@@ -177,6 +177,7 @@ void lc_omp_thread_gone(struct lc_thread *t) {
     o->regions_closed = o->regions_open = 0;
     lc_omp_unkeep(&o->pools, o->from);
     o->from = NULL;
+    o->ahead = NULL;
     o->created = 0;
     lc_omp_parent_unkeep(o);
     for (size_t i = 0; i < LC_OMP_KINDS; i++)

@@ -195,7 +195,9 @@ struct lc_omp_region {
     uint32_t team_number;                /* in the trace: 1 + number; 0: not there */
     _Atomic uint32_t team;               /* threads; 0: no region, the serial part of one */
     uint32_t first_barrier;              /* its number */
-    uint32_t serial;     /* among outermost ones of the thread that forked it; 0: it is none */
+    uint32_t serial; /* among outermost ones of the thread that forked it; 0: it is none */
+    int32_t ahead; /* from here to the record that the same thread probably forks next, in lines; 0:
+                      not known */
     uint64_t in_regions; /* time of the thread that forked it in regions, then */
     struct lc_omp_point fork;
 };
@@ -313,9 +315,10 @@ struct lc_omp_thread {
     uint64_t seen_phase_useful, seen_phase_own, phase_task_max; /* the same in the phase */
     /* of the implicit task that ended last */
     uint64_t last_task_clock, last_phase_clock;
-    uint64_t idle;              /* since when; 0: it is not, or has had no region yet */
-    struct lc_omp_region *from; /* that it was in before; NULL: none */
-    uint32_t from_barrier;      /* the last one of that */
+    uint64_t idle;                     /* since when; 0: it is not, or has had no region yet */
+    struct lc_omp_region *from;        /* that it was in before; NULL: none */
+    const struct lc_omp_region *ahead; /* that it will probably be in next, or NULL */
+    uint32_t from_barrier;             /* the last one of that */
     /* time between its forks and joins until t: closed + t * open */
     uint64_t regions_closed, regions_open;
     uint32_t serial; /* of the last outermost one */

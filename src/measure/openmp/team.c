@@ -45,6 +45,12 @@ void lc_omp_thread_end(union ompt_data *data) {
 
 enum { BARRIERS = 1 << 20 }; /* of a region of which no thread's share ended */
 
+/* 0: too far. */
+static int32_t lines_from(const struct lc_omp_region *region, const struct lc_omp_region *next) {
+    intptr_t lines = ((intptr_t)next - (intptr_t)region) / LC_OMP_LINE;
+    return lines == (int32_t)lines ? (int32_t)lines : 0;
+}
+
 /* NULL: no memory. */
 static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
     struct lc_omp_region *region =
@@ -55,6 +61,7 @@ static struct lc_omp_region *region_new(struct lc_omp_thread *o) {
     const struct lc_omp_region *next = (struct lc_omp_region *)o->pools.free[LC_OMP_REGION];
     for (size_t i = 0; next != NULL && i < 2; i++) /* its shares have read what a fork writes */
         lc_line_claim((const char *)&next->node + i * LC_OMP_LINE);
+    region->ahead = next != NULL ? lines_from(region, next) : 0;
     region->first_barrier = region->next_barrier;
     region->next_barrier += BARRIERS;
     region->node = region->team_number = region->serial = 0;
@@ -286,6 +293,23 @@ static inline void fetch(const struct lc_omp_region *region) {
     __builtin_prefetch((const char *)&region->node + LC_OMP_LINE);
 }
 
+/* A worker is told that its region is over when the next one has begun, in which it is perhaps:
+ * what it will read there comes with what it reads now. */
+static inline void fetch_ahead(const struct lc_omp_thread *o, uint32_t number) {
+    const struct lc_omp_region *ahead = o->ahead;
+    if (ahead == NULL)
+        return;
+    fetch(ahead);
+    for (size_t i = 0; i < 2 && number < LC_OMP_SEATS; i++)
+        lc_line_claim(&ahead->barriers[i].seats[number]);
+}
+
+static inline const struct lc_omp_region *ahead_of(const struct lc_omp_region *region) {
+    return region->ahead != 0
+               ? (const void *)((const char *)region + (intptr_t)region->ahead * LC_OMP_LINE)
+               : NULL;
+}
+
 /* A worker that was in a region of another thread before goes on from the last barrier of that, of
  * whose end it was not told. (Of the same thread: the fork is behind that barrier.) */
 static inline void follow_last(struct lc_omp_thread *o, const struct lc_omp_region *next,
@@ -325,6 +349,8 @@ static void begin_share(struct lc_omp_thread *o, struct lc_omp_region *region,
     task->barrier = region->first_barrier;
     lc_omp_barrier_ahead(region, task->barrier, number);
     task->number = number;
+    if (number != 0)
+        o->ahead = ahead_of(region);
     if (lc_unlikely(!usual))
         lc_omp_run_first(o, task);
     if (atomic_load_explicit(&region->team, memory_order_relaxed) != team)
@@ -354,6 +380,8 @@ static uint64_t share_ends(const struct lc_omp_thread *o, const struct lc_omp_ta
 static void end_share(struct lc_omp_thread *o, struct lc_omp_task *task, union ompt_data *data) {
     if (o->from != NULL) /* its record loses a reference */
         lc_line_claim(o->from);
+    if (task->number != 0)
+        fetch_ahead(o, task->number);
     uint64_t since = lc_omp_since(o);
     bool joined = book_join(o, task, true);
     uint64_t now = share_ends(o, task, joined);
