@@ -53,7 +53,7 @@ class Copy:
     """A tree of its own, with builds of its own."""
 
     def __init__(self):
-        self.tests, self.made = {}, {}  # by build: words of each test (command, environment), targets by the files they make
+        self.tests, self.made, self.real = {}, {}, {}  # by build: words of each test (command, environment), targets by the files they make, subjects
         self.env = dict(os.environ, CCACHE_BASEDIR=str(COPY), CCACHE_NOHASHDIR="1")
         if shutil.which("ccache"):
             self.env.update(CMAKE_C_COMPILER_LAUNCHER="ccache", CMAKE_CXX_COMPILER_LAUNCHER="ccache")
@@ -93,6 +93,7 @@ class Copy:
         self.tests[build] = {name: [*words, *(word for key in ("ENVIRONMENT", "ENVIRONMENT_MODIFICATION") for word in properties[name].get(key, ()))]
                              for name, words in listed.commands(directory).items()}
         self.made[build] = listed.made_by(directory, COPY)
+        self.real[build] = {name.split(".")[0] for name, labels in listed.labels(properties).items() if "real" in labels and "nightly" not in labels}
 
     def targets_of(self, build, names):
         """What these tests run, or have in their environment: files of the build, and what lies in its folders."""
@@ -169,7 +170,7 @@ def who_notices(copy, m, sound, named_only):
     error = copy.build(m.build)
     if error is not None:
         return [], f"does not compile:\n{error}"
-    subjects = {test.split(".")[0] for test in m.tests} - {"unit"}
+    subjects = {test.split(".")[0] for test in m.tests} & copy.real[m.build]
     for select in (["-L", "exact", "-j4"], ["-L", "real", "-R", f"^({'|'.join(sorted(subjects))})\\."] if subjects else None):
         others = [name for name in copy.failed(m.build, "-LE", "nightly", "-E", "^structure\\.", *select)[0] if copy.sees(m.build, name)] if select else []
         if others:
