@@ -4,7 +4,8 @@
  * critical path, in ns (0: not known).
  *
  *   pair       messages in turn; pair_any: received from any source; pair_big: 8 KiB;
- *              pair_synchronous: MPI_Ssend; pair_paths: work in five call paths;
+ *              pair_synchronous: MPI_Ssend; pair_paths: work in five call paths; pair_tags: the
+ *              answers have more tags than partners count streams of each other;
  *              pair_threads: two threads each, at the same time
  *   waitall    MPI_Irecv, MPI_Isend, MPI_Waitall with the same partner
  *   stream     from even ranks to odd ones; fan_in: from all to rank 0
@@ -20,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BIG = 8192, WORK_NS = 400 };
+enum { BIG = 8192, WORK_NS = 400, TAGS = 12 };
 
 void sim_work(uint64_t ns) __attribute__((weak));
 
@@ -109,6 +110,21 @@ static void pair_paths(void) {
         send(rank ^ 1, 8, false);
         if (rank % 2 == 0)
             receive(rank ^ 1, 8);
+    }
+}
+
+static void pair_tags(void) {
+    for (int i = 0; i < rounds; i++) {
+        int tag = 2 + i % TAGS;
+        if (rank % 2 == 1)
+            receive(rank ^ 1, 8);
+        work(i);
+        *out = mine;
+        MPI_Send(out, 8, MPI_BYTE, rank ^ 1, rank % 2 == 1 ? tag : 1, MPI_COMM_WORLD);
+        if (rank % 2 == 0) {
+            MPI_Recv(in, 8, MPI_BYTE, rank ^ 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            take(*in);
+        }
     }
 }
 
@@ -277,6 +293,7 @@ static const struct pattern {
                 {"pair_big", pair_big, false},
                 {"pair_synchronous", pair_synchronous, true},
                 {"pair_paths", pair_paths, false},
+                {"pair_tags", pair_tags, false},
                 {"pair_threads", pair_threads, true},
                 {"waitall", waitall, false},
                 {"stream", stream, false},

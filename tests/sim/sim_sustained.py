@@ -36,7 +36,7 @@ class Pattern:
 
 
 PATTERNS = {
-    "pair": Pattern(2, 2), "pair_any": Pattern(2, 2), "pair_big": Pattern(2, 2), "pair_synchronous": Pattern(2, 4), "pair_paths": Pattern(2, 2),
+    "pair": Pattern(2, 2), "pair_any": Pattern(2, 2), "pair_big": Pattern(2, 2), "pair_synchronous": Pattern(2, 4), "pair_paths": Pattern(2, 2), "pair_tags": Pattern(2, 2),
     "pair_threads": Pattern(2, 2), "waitall": Pattern(2, 1), "stream": Pattern(2, 1), "fan_in": Pattern(5, 1), "ring": Pattern(5, 5), "shift": Pattern(5, 1),
     "allreduce": Pattern(5, 1), "barrier": Pattern(5, 1), "bcast": Pattern(5, 1), "bcasts": Pattern(5, 1), "reduce": Pattern(5, 1),
     "gradient": Pattern(5, 2, ("uneven",)), "gradient:12": Pattern(12, 2, ("even", "uneven")), "mixed": Pattern(5, 3, ("uneven",))}
