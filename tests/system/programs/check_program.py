@@ -130,6 +130,9 @@ def main():
         measured = None
         if not args.bare and not problems:
             measured = space.run(launch(space.tool(*args.run_option)), patience(args.timeout), env)
+            if args.sanitizer:  # what the program prints of its environment
+                library = args.sanitizer.partition(":")[0]
+                measured.out = measured.out.replace(f"{library}:", "").replace(library, "")
             if args.stdout_has and measured.out.count(args.stdout_has) != args.n:
                 problems.append(f"not in every rank's output: {args.stdout_has}")
             if measured.status != bare.status:
