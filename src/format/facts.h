@@ -139,14 +139,20 @@ struct lc_fact_object {
 /* Of polls that are not all timed: one of so many is at first, and at last. */
 enum { LC_POLL_EVERY = 8, LC_POLL_EVERY_MOST = 64 };
 
+/* Where clocks carry less (LC_DETAIL_RARER), microseconds: windows of which one in
+ * LC_RARER_ONE_OF is drawn for vectors of call paths, rounded down to a power of two of ticks;
+ * shorter waits are not traced to where they began; sends of less than 4 KiB wait for nobody. */
+enum { LC_RARER_US = 256, LC_RARER_ONE_OF = 16, LC_RARER_TRACE_US = 16 };
+
 /* Call sites that the budget took detail from. */
 enum lc_detail {
     LC_DETAIL_FULL,
     LC_DETAIL_CALLER,
     LC_DETAIL_COUNTED,
-    LC_DETAIL_SOME,   /* of polls: some are timed, and stand for the others */
-    LC_DETAIL_PLAIN,  /* of parallel regions of one thread: what is in them is not told apart */
-    LC_DETAIL_UNTIMED /* of these: they are counted only */
+    LC_DETAIL_SOME,    /* of polls: some are timed, and stand for the others */
+    LC_DETAIL_PLAIN,   /* of parallel regions of one thread: what is in them is not told apart */
+    LC_DETAIL_UNTIMED, /* of these: they are counted only */
+    LC_DETAIL_RARER    /* of no site: what clocks carry is carried less often */
 };
 struct lc_fact_step {
     char function[64];
@@ -165,11 +171,13 @@ struct lc_fact_missing { /* an event that the runtime does not always report */
 
 /* Sums over all ranks but for events_most. unseen: messages and collectives over communicators that
  * were not seen made. records to combined: messages and collectives of the tool's own; packed:
- * replies that went with others. edges_late: edges that were added after clocks were published; by
- * how much these were too low (late_*, ns). */
+ * replies that went with others. vectors: that were published; windows: in which the critical path
+ * was noted where not all of it was. edges_late: edges that were added after clocks were published;
+ * by how much these were too low (late_*, ns). */
 struct lc_fact_counts {
     uint64_t messages, taken, absent, unsure, mispaired, late, void_entries, lost, violations;
     uint64_t collectives, skipped, overwritten, waited;
+    uint64_t vectors, windows;
     uint64_t records, replies, packets, packed, record_bytes, shadows, combined, unresolved, unseen;
     uint64_t forced, edges_late, late_useful, late_whatif[LC_WHAT_IF_SCENARIOS], whatif_lost;
     uint64_t events_most; /* the most of a rank */

@@ -456,6 +456,49 @@ void lc_cpvec_adopt_slow(struct lc_cpvec *vec, const struct lc_area *theirs,
         lc_cpvec_add(vec, (uint64_t)theirs->head->rank << 32 | stamp->node, stamp->useful - sum);
 }
 
+void lc_cpvec_keep(struct lc_cpvec *vec, struct lc_cp_kept *kept) {
+    lc_cpvec_fold(vec);
+    kept->n = vec->n;
+    memcpy(kept->items, vec->items, vec->n * sizeof *kept->items);
+}
+
+/* What the item has more than it had. */
+static uint64_t more_than(const struct lc_cp_kept *kept, const struct lc_cp_item *item) {
+    for (uint32_t i = 0; i < kept->n; i++)
+        if (kept->items[i].key == item->key)
+            return item->ticks > kept->items[i].ticks ? item->ticks - kept->items[i].ticks : 0;
+    return item->ticks;
+}
+
+uint64_t lc_cpvec_spread(struct lc_cpvec *vec, const struct lc_cp_kept *kept) {
+    uint64_t more[LC_CP_ITEMS], all = 0, unknown = 0, left;
+    uint32_t at = 0;
+    lc_cpvec_fold(vec);
+    for (uint32_t i = 0; i < vec->n; i++) {
+        bool is_known = vec->items[i].key != LC_CP_UNKNOWN;
+        more[i] = is_known ? more_than(kept, &vec->items[i]) : 0;
+        all += more[i];
+        if (!is_known) {
+            unknown = vec->items[i].ticks;
+            at = i;
+        }
+    }
+    left = unknown;
+    for (uint32_t i = 0; i < vec->n && all > 0; i++) {
+        uint64_t its = (uint64_t)((double)unknown * (double)more[i] / (double)all);
+        its = its < left ? its : left;
+        vec->items[i].ticks += its;
+        left -= its;
+    }
+    if (unknown > 0) {
+        vec->items[at] = vec->items[--vec->n];
+        vec->other += left;
+        vec->tagged = false;
+        vec->base = 0;
+    }
+    return all;
+}
+
 static bool copy_whatif(struct lc_whatif_version *all, uint32_t n_all, uint32_t version,
                         uint64_t *clocks, uint32_t n, uint32_t *generation) {
     struct lc_whatif_version *v = &all[(version & 0x7fffff) % n_all];

@@ -22,6 +22,9 @@
  *            travels in the stamp; a small circle of them, so that nobody waits: a reader that
  *            finds its version overwritten takes the latest one, scaled to its clock
  *
+ *   unknown  an item of ticks of which it was not noted where they were spent, as that costs too
+ *            much (lc_logical.lot); at the end they are spread over what was added meanwhile
+ *
  *   delta    a version that says what was added to a whole one, of any rank of the node: most of
  *            the time few items change between two sends, and ranks that take turns add to the
  *            same whole version. Not where what-if clocks or counts go with versions
@@ -55,7 +58,9 @@ enum {
     LC_WHATIF_VERSIONS_FEW = 1024
 };
 
-#define LC_CP_OUTER (1ull << 63)
+#define LC_CP_OUTER   (1ull << 63)
+#define LC_CP_UNKNOWN (LC_CP_OUTER - 1) /* no rank has such a node */
+#define LC_CP_SINCE   (1u << 31)        /* in a stamp's version: its thread has worked since */
 
 struct lc_cp_item {
     uint64_t key; /* rank << 32 | node, LC_CP_OUTER */
@@ -136,6 +141,15 @@ bool lc_cpvec_whatif_room(struct lc_cpvec *vec, struct lc_area *mine);
 /* n what-if clocks (0: none) from now on: edges of earlier versions do not count in them. All ranks
  * do so at the same point, when they have waited for each other. */
 void lc_cpvec_whatif_begin(struct lc_cpvec *vec, uint32_t n);
+struct lc_cp_kept {
+    struct lc_cp_item items[LC_CP_ITEMS];
+    uint32_t n;
+};
+/* The items as they are. */
+void lc_cpvec_keep(struct lc_cpvec *vec, struct lc_cp_kept *kept);
+/* Spreads the ticks of which it is not known where they were spent over the items, in proportion to
+ * what these have more than in `kept`; returns how many ticks that is. */
+uint64_t lc_cpvec_spread(struct lc_cpvec *vec, const struct lc_cp_kept *kept);
 /* Forgets all items; what-if clocks stay. */
 void lc_cpvec_forget(struct lc_cpvec *vec);
 /* Forgets all items and what-if clocks. */

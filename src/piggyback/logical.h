@@ -10,6 +10,10 @@
  *   outside_omp   `outside_omp_global`: all time of the interval but that in the OpenMP runtime;
  *                 kept as the tick at which it would have been 0
  *   phase_useful  as useful, from the begin of the current phase; phase_process as process
+ *   lot           where vectors cost too much: of LC_LOT_ONE_OF windows of 2^lot ticks of the
+ *                 node's clock one is drawn, the same for all ranks. Work that ends in the others
+ *                 is added to LC_CP_UNKNOWN, and not published; who is behind such a clock keeps
+ *                 its own vector and adds the difference there. So the vector is a sample
  *   interval      measured interval, numbered alike on all ranks; clocks of other intervals make no
  *                 edge
  *
@@ -17,7 +21,10 @@
 #ifndef LC_PIGGYBACK_LOGICAL_H
 #define LC_PIGGYBACK_LOGICAL_H
 
+#include "base/hash.h"
 #include "piggyback/cpvec.h"
+
+enum { LC_LOT_ONE_OF = 16 };
 
 struct lc_logical {
     uint64_t last; /* end of the last event: useful time runs from here */
@@ -34,12 +41,20 @@ struct lc_logical {
     uint64_t longest;      /* 0: no region since the last call */
     uint64_t grain; /* less new work than this is not published: a receiver books it on `node` */
     uint64_t published; /* useful, when the vector was published last */
+    uint32_t lot;       /* 0: all */
+    bool left_out;      /* the last work was */
+    bool drawn;         /* work that was not is to be published */
     bool stale;         /* useful time was added since the vector was published */
     uint32_t version;
     uint64_t own_whatif[LC_WHATIF_MAX]; /* as vec.whatif, no edges */
     uint64_t own_counts[LC_CP_COUNTS];  /* as vec.counts, no edges */
     struct lc_cpvec vec;
 };
+
+/* Is work that ends now left out? */
+static inline bool lc_logical_left_out(const struct lc_logical *l, uint64_t now) {
+    return (lc_hash_key(now >> l->lot) >> 40) % LC_LOT_ONE_OF != 0;
+}
 
 /* factors[s * stride]: what useful time in this node counts in scenario s; NULL: 1. */
 static inline void lc_logical_useful(struct lc_logical *l, uint64_t now, uint32_t node) {
@@ -57,7 +72,13 @@ static inline void lc_logical_useful(struct lc_logical *l, uint64_t now, uint32_
     l->phase_own += ticks;
     l->phase_process += ticks;
     l->stale = true;
-    lc_cpvec_add(&l->vec, (uint64_t)l->rank << 32 | node, ticks);
+    uint64_t key = (uint64_t)l->rank << 32 | node;
+    if (__builtin_expect(l->lot > 0, 0)) {
+        l->left_out = lc_logical_left_out(l, now);
+        l->drawn |= !l->left_out;
+        key = l->left_out ? LC_CP_UNKNOWN : key;
+    }
+    lc_cpvec_add(&l->vec, key, ticks);
 }
 
 /* What-if: the useful time of the last `ticks` counts factor[s] in scenario s. */
@@ -114,12 +135,13 @@ static inline void lc_logical_stamp(struct lc_logical *l, uint64_t now, struct l
     stamp->interval = l->interval;
     stamp->phase = l->phase;
     stamp->node = l->node;
-    if (l->stale && (l->useful - l->published >= l->grain || !l->version)) {
+    bool silent = __builtin_expect(l->lot > 0, 0) && l->left_out && !l->drawn && l->version != 0;
+    if (l->stale && !silent && (l->useful - l->published >= l->grain || !l->version)) {
         LC_SHOW(l->version, lc_cpvec_publish(&l->vec));
         l->published = l->useful;
-        l->stale = false;
+        l->stale = l->drawn = false;
     }
-    stamp->vector = l->version;
+    stamp->vector = l->version | (silent && l->stale ? LC_CP_SINCE : 0);
 }
 
 /* The maxima of an edge that ends at `now`, except the vector. True: the useful clock of the other
@@ -137,11 +159,13 @@ static inline bool lc_logical_edge(struct lc_logical *l, const struct lc_stamp *
     return won;
 }
 
-/* The vector's part of an edge, for a stamp of a rank of this node. */
+/* The vector's part of an edge, for a stamp of a rank of this node; before: the clock then. */
 static inline void lc_logical_adopt(struct lc_logical *l, const struct lc_stamp *stamp, bool won,
-                                    const struct lc_area *theirs) {
+                                    uint64_t before, const struct lc_area *theirs) {
     if (__builtin_expect(lc_cpvec_continues(&l->vec, theirs, stamp), 1))
         lc_cpvec_continue(&l->vec, theirs, stamp, won);
+    else if (won && (stamp->vector & LC_CP_SINCE) != 0)
+        lc_cpvec_add(&l->vec, LC_CP_UNKNOWN, stamp->useful - before);
     else if (won)
         lc_cpvec_adopt_slow(&l->vec, theirs, stamp);
     l->stale |= won;
@@ -150,10 +174,11 @@ static inline void lc_logical_adopt(struct lc_logical *l, const struct lc_stamp 
 /* Both, and what-if clocks. */
 static inline void lc_logical_take(struct lc_logical *l, const struct lc_stamp *stamp, uint64_t now,
                                    const struct lc_area *theirs) {
+    uint64_t before = l->useful;
     bool won = lc_logical_edge(l, stamp, now);
     if (__builtin_expect(l->vec.n_whatif > 0, 0) && stamp->interval == l->interval)
         lc_cpvec_whatif(&l->vec, theirs, stamp->vector);
-    lc_logical_adopt(l, stamp, won, theirs);
+    lc_logical_adopt(l, stamp, won, before, theirs);
 }
 
 /* A new interval begins: all clocks are 0. interval 0: measurement stops. */

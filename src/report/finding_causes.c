@@ -509,10 +509,24 @@ static bool is_chain(const struct lc_search *search, const struct causes *causes
     return causes->n_ranks > 2 && sum(causes->critical, n) > 0.9 * all && most < 0.6 * all;
 }
 
+/* Has the budget for what the tool may cost made origins of waits and the critical path estimates?
+ */
+static bool carried_rarer(const struct lc_search *search) {
+    const json_t *overhead = json_object_get(search->meta, "overhead");
+    const json_t *step, *reduced = json_object_get(overhead, "reduced");
+    size_t i;
+    json_array_foreach(reduced, i, step) {
+        const char *how = json_string_value(json_object_get(step, "how"));
+        if (how != NULL && strcmp(how, "rarer vectors") == 0)
+            return true;
+    }
+    return false;
+}
+
 /* That of its worst part: what samples have divided is an estimate, time off the processor was
  * measured. */
 static enum lc_certainty certainty_of(const struct lc_search *search, const struct cause *cause) {
-    if (is_estimated(search->view, cause->path))
+    if (is_estimated(search->view, cause->path) || (!search->is_analysis && carried_rarer(search)))
         return LC_ESTIMATED;
     return cause->exact && !cause->divided ? LC_EXACT_FROM_TRACE : LC_MEASURED;
 }

@@ -1,5 +1,6 @@
 #include "run/facts_text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -247,6 +248,24 @@ static const struct {
     [LC_DETAIL_SOME] = {"some", NULL},
 };
 
+/* counts NULL: not known. The error of a share p that was drawn n times: sqrt(p (1 - p) / n). */
+static void put_rarer(struct lc_strbuf *out, const struct lc_fact_step *step,
+                      const struct lc_fact_counts *counts) {
+    lc_strbuf_printf(
+        out,
+        "{\"how\": \"rarer vectors\", \"ranks\": %u, \"text\": \"which code the critical "
+        "path was in was noted in one of %d windows of some %d us",
+        step->ranks, LC_RARER_ONE_OF, LC_RARER_US);
+    if (counts != NULL && counts->windows > 0)
+        lc_strbuf_printf(out, " (standard error of a share: at most %.2g points)",
+                         50 / sqrt((double)counts->windows / step->ranks));
+    lc_strbuf_printf(
+        out,
+        "; sends of less than 4 KiB were taken to wait for nobody; where waiting began was "
+        "not asked of waits and work below %d us\"}",
+        LC_RARER_TRACE_US);
+}
+
 static void put_step(struct lc_strbuf *out, const struct lc_fact_step *step) {
     bool untimed = step->detail == LC_DETAIL_UNTIMED;
     if (untimed || step->detail == LC_DETAIL_PLAIN) {
@@ -318,8 +337,12 @@ static void put_budget(struct lc_strbuf *out, const struct lc_facts *f,
         lc_strbuf_printf(out, ", \"budget\": %.6g", f->process->budget);
     while (lc_facts_next(&reader, &fact))
         if (fact.kind == LC_FACT_STEP) {
+            const struct lc_fact_step *step = fact.data;
             lc_strbuf_puts(&steps, steps.length > 0 ? ", " : "");
-            put_step(&steps, fact.data);
+            if (step->detail == LC_DETAIL_RARER)
+                put_rarer(&steps, step, f->counts);
+            else
+                put_step(&steps, step);
         }
     put_samples_rarer(&steps, f, steps.length > 0 ? ", " : "");
     if (steps.length > 0)
@@ -498,6 +521,7 @@ static void put_counts(struct lc_strbuf *out, const struct lc_fact_counts *c) {
                   {"collectives", c->collectives},
                   {"collectives_skipped", c->skipped},
                   {"vectors_overwritten", c->overwritten},
+                  {"vectors_published", c->vectors},
                   {"records", c->records},
                   {"replies", c->replies},
                   {"packets", c->packets},

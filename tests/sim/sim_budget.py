@@ -1,4 +1,4 @@
-"""What the tool costs and what it says of it, in virtual time: sim_budget.py LATECOMER SIM-MPIRUN SIM-BUDGET
+"""What the tool costs and what it says of it, in virtual time: sim_budget.py LATECOMER SIM-MPIRUN SIM-BUDGET SIM-ANSWERS
 
 Each stamp and each lock of the tool takes a fixed time (sim-mpirun --tool-cost), so what a run costs is the difference to the bare one. It stays within
 the budget of 5 % (of a second at least) where less detail makes calls or samples cheaper, in short runs as in long ones; what is told is what is lost,
@@ -39,7 +39,8 @@ class Case:
     """A program bare and measured."""
 
     def __init__(self, root, what, rounds, ns, cost, *options, ranks=1, simulation=()):
-        latecomer, mpirun, program = (Path(argument).absolute() for argument in sys.argv[1:4])
+        latecomer, mpirun, *programs = (Path(argument).absolute() for argument in sys.argv[1:5])
+        program = programs[what in ("answers", "uneven")]
         self.name = " ".join([what, str(rounds), str(ns), *options, *(["on", str(ranks)] if ranks > 1 else []), *simulation])
         directory = Path(root) / self.name.replace(" ", "_")
         launch, command = [mpirun, "-n", str(ranks), "--tool-cost", cost, *simulation], [program, what, str(rounds), str(ns)]
@@ -133,6 +134,22 @@ class Case:
             most_s = least_s + (sum(polls.values()) - counted) * 1e-6
             self.check(f"the time of {path}", 0.97 * least_s <= times[path] <= 1.03 * most_s, times, least_s, most_s)
 
+    def path_in(self, place):
+        """Share of the critical path."""
+        all_of = {path: sum(filter(None, numbers)) for path, numbers in self.result["metrics"]["critical_path_useful"]["callpaths"].items()}
+        return sum(seconds for path, seconds in all_of.items() if path.endswith("/" + place)) / sum(all_of.values())
+
+    def draws(self, right):
+        """The shares of the critical path are those that are right, within 4 standard errors that are told."""
+        error = re.search(r"standard error of a share: at most ([\d.e-]+) points", self.text)
+        shares = {place: self.path_in(place) for place in right}
+        print(f"{self.name}: {shares}, right {right}, standard error {error and error[1]} points, {self.vectors()} vectors")
+        self.check("the error is not told", error, self.text)
+        self.check("critical path", error and all(abs(shares[place] - right[place]) < 4 * float(error[1]) / 100 for place in right), shares, right)
+
+    def vectors(self):
+        return self.result["meta"]["piggyback"]["vectors_published"]
+
     def took_steps(self, *steps):
         self.check("steps", self.reduced == set(steps), self.reduced)
 
@@ -181,6 +198,15 @@ def main():
         messages = Case(root, "messages", 20000, 50000, "2000:0", "--sample=off")
         messages.check("nothing is left to leave out, and nobody says so", "the tool itself took" in messages.text, messages.text)
         messages.tells()
+        exact = Case(root, "answers", 20000, 10000, "1000:0", "--sample=off", "--max-overhead=off", ranks=2)
+        exact.check("vectors", exact.vectors() >= 40000, exact.vectors())
+        for what in ("answers", "uneven"):
+            answers = Case(root, what, 20000, 10000, "1000:0", "--sample=off", ranks=2)
+            answers.tells()
+            answers.took_steps((None, "rarer vectors"))
+            answers.check("vectors are carried as often", answers.vectors() < 0.6 * exact.vectors(), answers.vectors(), exact.vectors())
+            right = {"ask": exact.path_in("ask"), "answer": exact.path_in("answer")} if what != "uneven" else {"longer": 1.0, "shorter": 0.0}
+            answers.draws(right)
         compare = Case(root, "compare", 1100, 100000, "1000:0", "--sample=off", "--max-overhead=off", ranks=4)  # at the 4th, 8th, .. 1,024th barrier
         compare.tells(start_and_end=False)
         for rounds, ns in ((800, 300000), (3000, 1000000), (300, 10000000)):  # the last one is within the budget

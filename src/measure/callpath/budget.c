@@ -42,6 +42,8 @@ static struct {
     uint32_t n_steps;
 } budget;
 
+struct lc_budget_watch lc_budget_watch;
+
 static __attribute__((noinline)) uint64_t stamp(void) {
     return lc_ticks();
 }
@@ -370,8 +372,8 @@ static void next_step(struct lc_thread *t, struct lc_budget_site *site, const st
 }
 
 /* The sites that cost most, so many that what they cost is what is too much: each takes its step at
- * the next of its calls that is looked at, where its entry is at hand. */
-static void choose_sites(struct lc_thread *t, double too_much) {
+ * the next of its calls that is looked at, where its entry is at hand. False: there is none. */
+static bool choose_sites(struct lc_thread *t, double too_much) {
     struct lc_budget_sites *all = t->budget_sites;
     double sum = 0, chosen = 0;
     for (uint32_t i = 0; i < LC_BUDGET_SITES; i++)
@@ -385,11 +387,27 @@ static void choose_sites(struct lc_thread *t, double too_much) {
                 most = s;
         }
         if (most == NULL)
-            return;
+            break;
         most->due = true;
         t->steps_due = true;
         chosen += (double)most->cost_ticks / 2; /* more is saved where calls are counted only */
     }
+    return chosen > 0;
+}
+
+/* What calls cost of late but for rare work; of each window before only half as much is left. */
+static uint64_t cost_of_calls(const struct lc_budget_sites *all) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < LC_BUDGET_SITES; i++)
+        sum += all->sites[i].cost_ticks - all->sites[i].rare_ticks;
+    return sum / 2;
+}
+
+/* No call site can be made cheaper; or clocks may carry all again. */
+static void tell_clocks(struct lc_thread *t, bool dear) {
+    static const struct lc_budget_site all = {.fn = LC_FN_COUNT, .detail = LC_DETAIL_RARER};
+    if (lc_budget_watch.calls != NULL && lc_budget_watch.calls(t, dear) && dear)
+        note_step(&all);
 }
 
 /* Paths that were left out but for the caller are unwound when they come again. */
@@ -419,10 +437,14 @@ static void end_window(struct lc_thread *t, uint64_t now) {
     t->steps_due = false;
     /* what samples cost is no call site's: they become rarer (lc_budget_samples_rarer) */
     if (!first && late > sampling && above(share, late, since) && is_used_up(t, now))
-        choose_sites(t, 1 - share * (double)(since - late) / (double)late);
-    if (t->paths_left_out &&
-        !above(BACK_PART * budget.share, cost_of(t) + budget.apart_ticks, elapsed_of(t, now)))
-        unwind_again(t);
+        if (!choose_sites(t, 1 - share * (double)(since - late) / (double)late) &&
+            above(share, cost_of_calls(all), since))
+            tell_clocks(t, true);
+    if (!above(BACK_PART * budget.share, cost_of(t) + budget.apart_ticks, elapsed_of(t, now))) {
+        if (t->paths_left_out)
+            unwind_again(t);
+        tell_clocks(t, false);
+    }
     t->window_ticks = now;
     t->window_cost = cost_of(t);
     t->window_sampling = t->counts.sampling_ticks;

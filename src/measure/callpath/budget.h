@@ -30,7 +30,10 @@
  *   caller   of other functions, where unwinding new call paths is most of the cost: a path that is
  *            not known is no longer unwound, its entry has "..." and the function that calls MPI.
  *            Where the cost since the thread's begin has become little again, so that a program's
- *            start decides nothing for its whole run, paths are unwound again */
+ *            start decides nothing for its whole run, paths are unwound again
+ *   rarer    where no call site can be made cheaper: what clocks carry from call to call, beside
+ *            themselves, is carried less often (lc_budget_watch), until that cost is little again
+ */
 #ifndef LC_MEASURE_CALLPATH_BUDGET_H
 #define LC_MEASURE_CALLPATH_BUDGET_H
 
@@ -94,6 +97,14 @@ static inline struct lc_budget_site *lc_budget_find_site(struct lc_budget_sites 
 }
 
 struct lc_entry;
+
+/* What rooms above can do where no call site can be measured with less detail; what starts the core
+ * sets it. */
+struct lc_budget_watch {
+    /* Calls of this thread are too dear, or (dear: false) are no longer. False: nothing changes. */
+    bool (*calls)(struct lc_thread *t, bool dear);
+};
+extern struct lc_budget_watch lc_budget_watch;
 
 /* An entry was made; so it is known which sites have one call path only. */
 void lc_budget_path_made(struct lc_thread *t, const struct lc_entry *entry);

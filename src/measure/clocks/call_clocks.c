@@ -42,6 +42,45 @@ void lc_clk_all_unlock(void) {
     lc_biased_unlock(&lc_clk.lock);
 }
 
+_Static_assert((int)LC_RARER_ONE_OF == (int)LC_LOT_ONE_OF, "what is told is what is done");
+
+void lc_clk_set_grain(struct lc_clk_thread *k) {
+    bool each = k->l.vec.n_whatif > 0 || k->l.vec.counting;
+    k->l.grain = each ? 0 : 2 * lc_clk.slow_ticks;
+    bool draws = lc_clk.rarer && !each && k == lc_clk.threads;
+    if (draws && k->l.lot == 0)
+        lc_cpvec_keep(&k->l.vec, &lc_clk.kept);
+    else if (!draws && k->l.lot > 0)
+        lc_clk_spread(k);
+    k->l.lot = draws ? 63u - (uint32_t)__builtin_clzll(LC_RARER_US * lc_clk.slow_ticks) : 0;
+    k->l.left_out = k->l.drawn = false;
+}
+
+void lc_clk_spread(struct lc_clk_thread *k) {
+    static const struct lc_cp_kept none;
+    bool draws = k->l.lot > 0;
+    uint64_t drawn = lc_cpvec_spread(&k->l.vec, draws ? &lc_clk.kept : &none);
+    if (draws) {
+        lc_clk.counts.windows += drawn >> k->l.lot;
+        lc_clk.kept.n = 0;
+    }
+}
+
+/* Several threads take over vectors of each other at once, and tasks have theirs; where clocks lag
+ * a vector goes with each record. A rank alone has nobody to tell. */
+bool lc_clk_carry_rarer(struct lc_thread *t, bool rarer) {
+    struct lc_clk_thread *k = t->clocks;
+    bool able = k != NULL && lc_clk.size > 1 && !lc_clk.backlog && k == lc_clk.threads &&
+                lc_clk.n_threads == 1 && lc_clk.task_chain == NULL && !k->l.vec.counting &&
+                (k->l.vec.n_whatif == 0 || lc_clk_has_chosen());
+    if (k == NULL || lc_clk.rarer == (rarer && able))
+        return false;
+    lc_clk.rarer = rarer && able;
+    lc_clk.trace_ticks = lc_clk.rarer ? LC_RARER_TRACE_US * lc_clk.slow_ticks : lc_clk.past_ticks;
+    lc_clk_set_grain(k);
+    return true;
+}
+
 bool lc_clk_visits_often(void) {
     lc_clk.visits += lc_clk.visits <= LC_VISITS_SELDOM;
     return lc_clk.visits > LC_VISITS_SELDOM;

@@ -89,7 +89,7 @@ void lc_chosen_why(const struct lc_portion_sums *sums) {
 }
 
 void lc_clk_portion(struct lc_clk_thread *k, const struct lc_portion_done *done) {
-    if (k != lc_clk.threads || k->l.interval == 0 || lc_compared.n == 0 ||
+    if (lc_clk.rarer || k != lc_clk.threads || k->l.interval == 0 || lc_compared.n == 0 ||
         !atomic_load_explicit(&lc_clk.choosing, memory_order_relaxed))
         return;
     struct lc_portions *p = lc_portions_of(lc_compared.table, done->node, done->call);
@@ -161,7 +161,7 @@ uint64_t lc_chosen_ppm(const struct lc_clk_thread *k) {
 
 static void carry_no_more(struct lc_clk_thread *k) {
     k->l.vec.n_whatif = 0;
-    k->l.grain = 2 * lc_clk.slow_ticks;
+    lc_clk_set_grain(k);
 }
 
 void lc_chosen_lock(struct lc_clk_thread *k) {
@@ -184,7 +184,8 @@ void lc_clk_look_at_cost(struct lc_clk_thread *k) {
     if (lc_clk.n_whatif == 0) { /* another thread has seen that it is over */
         carry_no_more(k);
     } else if (n_paths > 0 && k == lc_clk.threads && lc_chosen_threads() == 0 &&
-               ppm_of(lc_above(cost_ns(), cost_then), seen_ns(k)) > LC_CHOSEN_PPM) {
+               (lc_clk.rarer ||
+                ppm_of(lc_above(cost_ns(), cost_then), seen_ns(k)) > LC_CHOSEN_PPM)) {
         gave_up = true;
         carry_no_more(k);
     }
@@ -195,7 +196,7 @@ void lc_clk_look_at_cost(struct lc_clk_thread *k) {
 static uint32_t inability(struct lc_clk_thread *k, bool room) {
     struct lc_area *mine = lc_clk.mine.head != NULL ? &lc_clk.mine : NULL;
     uint32_t unable = n_paths > 0 && k->l.interval != interval ? LC_UNABLE_FIXED : 0;
-    unable |= gave_up ? LC_UNABLE_GAVE_UP : 0;
+    unable |= gave_up || lc_clk.rarer ? LC_UNABLE_GAVE_UP : 0;
     unable |= lc_chosen_lost ? LC_UNABLE_LOST : 0;
     if (lc_compared.n == 0 || k->l.interval == 0 ||
         (room && !lc_cpvec_whatif_room(&k->l.vec, mine)))
@@ -210,7 +211,7 @@ static void carry(struct lc_clk_thread *k, uint32_t n) {
         lc_clk_back_flush(k);
     lc_clk.n_whatif = n;
     lc_cpvec_whatif_begin(&k->l.vec, n);
-    k->l.grain = n > 0 ? 0 : 2 * lc_clk.slow_ticks;
+    lc_clk_set_grain(k);
     k->l.stale = true;
     gave_up = false;
 }

@@ -83,6 +83,8 @@ struct lc_clk {
     bool finish_may_wait;
     bool records;          /* messages may carry entries */
     _Atomic bool choosing; /* scenarios: in some of the n_points (lc_clk_is_point) */
+    /* vectors and origins, as the budget for what calls cost wants it; of the first thread */
+    _Atomic bool rarer;
     uint32_t rank, size;
     _Atomic uint32_t epoch;    /* of intervals and phases; changed with the lock, any thread asks */
     uint32_t phase;            /* in progress, as in stamps; 0: none */
@@ -91,6 +93,7 @@ struct lc_clk {
     uint32_t visits;       /* of others to a thread's own clocks, so far; with lc_clk.lock */
     uint64_t slow_ticks;   /* 1 us: shorter sends did not wait for a receiver */
     uint64_t past_ticks;   /* shorter waits and stretches of work are not looked into (origins.h) */
+    uint64_t trace_ticks;  /* the same, of where waiting began */
     struct lc_past *past;  /* of this process' first thread; NULL: no room */
     struct lc_met *met;    /* in the area */
     struct lc_clk_thread *threads; /* the first one stays first */
@@ -147,6 +150,7 @@ struct lc_clk {
     /* waiting */
     struct lc_blame blame;
     struct lc_pairs pairs;
+    struct lc_cp_kept kept; /* the first thread's vector, when `rarer` began */
     /* where waiting began (origins.h) */
     struct lc_blame costs;
     uint64_t cost_rest, cost_rest_indirect; /* ticks of waiting without a row */
@@ -208,6 +212,14 @@ static inline void lc_clk_own_lock(struct lc_clk_thread *k) {
 static inline void lc_clk_own_unlock(struct lc_clk_thread *k) {
     lc_owned_unlock(&k->lock);
 }
+
+/* How often the thread's vector is published: as its what-if clocks, its counters and the budget
+ * want it. */
+void lc_clk_set_grain(struct lc_clk_thread *k);
+/* Work of which it was not noted where it was: an estimate of that. */
+void lc_clk_spread(struct lc_clk_thread *k);
+/* lc_budget_watch.calls */
+bool lc_clk_carry_rarer(struct lc_thread *t, bool rarer);
 
 /* One more visit of another thread to a thread's own clocks, with lc_clk.lock: are they so many
  * that owners are to be atomic (base/owned_lock.h)? */

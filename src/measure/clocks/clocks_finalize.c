@@ -272,6 +272,7 @@ static void put_counts(void) {
         mine.lost += lc_clk.outs[i].n_lost;
     for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
         mine.overwritten += k->l.vec.n_overwritten;
+        mine.vectors += k->l.vec.next + k->l.vec.next_delta;
         mine.whatif_lost += k->l.vec.n_whatif_lost;
     }
     for (uint32_t s = 0; s < lc_clk.n_whatif; s++)

@@ -19,6 +19,7 @@
 #include "measure/clocks/origins.h"
 #include "measure/clocks/records.h"
 #include "measure/core/core.h"
+#include "measure/callpath/budget.h"
 #include "measure/callpath/loops.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/thread.h"
@@ -182,6 +183,7 @@ static void start(struct lc_stub *stub) {
     (void)stub;
     lc_path_watch.node = lc_clocks_path;
     lc_path_watch.moving = lc_clocks_catch_up;
+    lc_budget_watch.calls = lc_clk_carry_rarer;
 }
 
 const struct lc_part lc_clocks_part = {.mode = LC_MODE_CLOCKS,

@@ -317,13 +317,14 @@ static __attribute__((noinline)) uint32_t
 read_several(struct lc_clk_thread *k, struct lc_call *call, struct lc_clk_coll *x, uint64_t *done) {
     struct lc_combined all;
     struct lc_coll_seen seen = {.done = UINT64_MAX};
+    uint64_t before = k->l.useful;
     bool combined = x->c->combine.n_levels > 0 && read_combined(k, x, call->end, &all, &seen);
     if (!combined && !take_members(k, x, call->end, &seen))
         read_members(k, x, call->end, &seen);
     *done = seen.done;
     if (seen.n == 0)
         return 0;
-    lc_logical_adopt(&k->l, seen.winner, seen.won, &lc_clk.areas[seen.winner_rank]);
+    lc_logical_adopt(&k->l, seen.winner, seen.won, before, &lc_clk.areas[seen.winner_rank]);
     lc_clk_coll_candidate(k, call, x, x->kind == LC_COLL_N2ONE ? ~seen.cause_key : seen.cause_key,
                           seen.cause_rank, combined ? all.latest_node : seen.cause->node);
     return seen.n;

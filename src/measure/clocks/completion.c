@@ -141,7 +141,8 @@ static void complete_receives(struct lc_call *call, struct lc_clk_thread *k, int
 
 /* The call tells nothing about this send. */
 static inline bool is_plain_send(const struct lc_request *r, bool slow, uint8_t class) {
-    return r->kind == LC_REQUEST_SEND && !slow && class != LC_FN_WAITSOME && !r->cancelled &&
+    bool ends = !slow || (lc_clk.rarer && r->bytes < LC_RENDEZVOUS_BYTES);
+    return r->kind == LC_REQUEST_SEND && ends && class != LC_FN_WAITSOME && !r->cancelled &&
            !r->synchronous && r->bytes < LC_SYNCHRONOUS_BYTES;
 }
 

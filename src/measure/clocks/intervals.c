@@ -81,6 +81,7 @@ void lc_clk_interval_begin(uint64_t now, uint32_t region) {
 
 static void keep_items(struct lc_interval *v, struct lc_clk_thread *longest) {
     v->items = malloc(LC_CP_ITEMS * sizeof *v->items);
+    lc_clk_spread(longest);
     if (v->items != NULL)
         v->n_items = lc_cpvec_pack(&longest->l.vec, v->items, LC_CP_ITEMS);
     memcpy(v->counts, longest->l.vec.counts, sizeof v->counts);

@@ -61,7 +61,8 @@ static void begin_as_first(struct lc_logical *l, const struct lc_clk_thread *fir
     l->origin = lc_min(l->origin, lc_clk.switch_ticks);
     if (__atomic_load_n(&of->interval, __ATOMIC_RELAXED) == l->interval) {
         struct clocks its = of_first(first);
-        version = __atomic_load_n(&of->version, __ATOMIC_RELAXED);
+        if (!lc_clk.rarer) /* else it is one of long ago */
+            version = __atomic_load_n(&of->version, __ATOMIC_RELAXED);
         l->useful = its.useful;
         l->origin = __atomic_load_n(&of->origin, __ATOMIC_RELAXED);
         for (uint32_t s = 0; s < l->vec.n_whatif; s++)
@@ -168,7 +169,7 @@ static void make_clocks(struct lc_clk_thread *k, const struct lc_call *call) {
     if (lc_clk.mine.head != NULL)
         lc_cpvec_know(&k->l.vec, lc_clk.areas, lc_clk.size);
     k->l.vec.counting = lc_core.counters != 0;
-    k->l.grain = lc_clk.n_whatif > 0 || k->l.vec.counting ? 0 : 2 * lc_clk.slow_ticks;
+    lc_clk_set_grain(k);
     k->epoch = lc_clk.epoch;
     if (!lc_clk.backlog)
         begin_thread(k, call->begin);

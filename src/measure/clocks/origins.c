@@ -116,7 +116,7 @@ static void longest(uint64_t first, uint64_t since, uint64_t until,
 }
 
 void lc_clk_origins_init(void) {
-    lc_clk.past_ticks = PAST_US * lc_clk.slow_ticks;
+    lc_clk.past_ticks = lc_clk.trace_ticks = PAST_US * lc_clk.slow_ticks;
     uint64_t past = lc_area_take(&lc_clk.mine, lc_past_size(LC_PAST_WAITS, LC_PAST_WORK));
     uint64_t met = lc_area_take(&lc_clk.mine, lc_clk.size * sizeof *lc_clk.met);
     hashes = calloc(HASHES, sizeof *hashes);
@@ -363,7 +363,7 @@ LC_COLD uint32_t lc_clk_origins_book_parts(const struct lc_clk_booking *b,
                                            const struct lc_candidate *c,
                                            struct lc_past_part parts[LC_PAST_PARTS]) {
     bool known = b->traceable && lc_clk.past != NULL && c->late_rank < lc_clk.size;
-    bool traced = known && c->ticks >= lc_clk.past_ticks;
+    bool traced = known && c->ticks >= lc_clk.trace_ticks;
     uint32_t n = 1;
     parts[0] = (struct lc_past_part){c->late_node, b->ticks + b->moved};
     if (traced) {
@@ -423,7 +423,7 @@ static LC_COLD void log_work(uint64_t from, uint64_t until, uint32_t node, uint3
 
 void lc_clk_origins_worked(struct lc_clk_thread *k, uint64_t from, uint64_t until, uint32_t node,
                            uint32_t gap) {
-    if (until < from + lc_clk.past_ticks || k != lc_clk.threads || lc_clk.past == NULL ||
+    if (until < from + lc_clk.trace_ticks || k != lc_clk.threads || lc_clk.past == NULL ||
         !k->l.interval)
         return;
     lc_clk_lock();

@@ -51,13 +51,13 @@ static inline bool lc_clk_origins_may_meet(const struct lc_candidate *c) {
  * the call, 0: not known. With lc_clk.lock held. */
 static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate *c, uint64_t left) {
     bool known = lc_likely(lc_clk.past != NULL && c->late_rank < lc_clk.size);
-    if (lc_unlikely(known && c->ticks >= lc_clk.past_ticks))
+    if (lc_unlikely(known && c->ticks >= lc_clk.trace_ticks))
         lc_clk_origins_trace(node, c);
     else
         lc_blame_add_own(&lc_clk.blame, lc_clk.rank, node, c->late_rank, c->late_node, c->ticks);
     if (lc_unlikely(!known))
         return;
-    if (c->ticks < lc_clk.past_ticks && lc_clk_origins_may_meet(c))
+    if (c->ticks < lc_clk.trace_ticks && lc_clk_origins_may_meet(c))
         lc_clk_origins_note(c);
     lc_clk_origins_put_met(c->late_rank, c->begin + c->ticks, left);
 }

@@ -267,7 +267,9 @@ void lc_clocks_send_done(struct lc_call *call, struct lc_msg *msg) {
         return;
     if (k->claim != NULL) /* the message is on its way */
         lc_line_claim(k->claim);
-    if (lc_likely(call->end - call->begin < lc_clk.slow_ticks && !synchronous))
+    bool slow = call->end - call->begin >= lc_clk.slow_ticks &&
+                (msg->bytes >= LC_RENDEZVOUS_BYTES || !lc_clk.rarer);
+    if (lc_likely(!slow && !synchronous))
         return;
     int32_t to = lc_clk_world(msg->comm, msg->peer);
     if (to < 0 || (uint32_t)msg->clocks.sent.seq == 0 || (msg->clocks.sent.seq & LC_SENT_BUFFERED))

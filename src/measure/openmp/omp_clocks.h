@@ -92,8 +92,9 @@ static inline void lc_omp_clock_take(struct lc_omp_thread *o, struct lc_clk_thre
                                      struct lc_omp_task *task, const struct lc_omp_point *point,
                                      uint64_t now) {
     struct lc_logical *l = &k->l;
+    uint64_t before = l->useful;
     bool won = lc_logical_edge(l, &point->stamp, now);
-    lc_logical_adopt(l, &point->stamp, won, &lc_clk.mine);
+    lc_logical_adopt(l, &point->stamp, won, before, &lc_clk.mine);
     lc_omp_raise(&l->process, point->process);
     if (task != NULL) {
         lc_omp_raise(&task->clock, point->task);

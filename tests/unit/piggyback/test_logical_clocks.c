@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -228,6 +229,102 @@ static void deltas(void **state) {
         for (uint32_t k = 0; k < 2 * NODES * PARTS; k++)
             assert_int_equal(item(&l[i]->vec, k % 2, k / 2), right[k % 2][k / 2]);
     }
+}
+
+/* Shares of both vectors once what is not known is spread: within 4 standard errors of `right`. */
+static void spread(struct lc_logical *l, uint64_t now, const double *right, uint32_t n) {
+    static const struct lc_cp_kept none;
+    double windows = (double)lc_cpvec_spread(&l->vec, &none) / (double)(1u << l->lot);
+    assert_int_equal(sum(&l->vec), now);
+    assert_int_equal(l->vec.other * 1000 / now, 0);
+    for (uint32_t k = 0; k < 2 * n; k++) {
+        double share = (double)item(&l->vec, k / n, k % n) / (double)now;
+        double error = 4 * 0.5 / sqrt(windows);
+        assert_true(share > right[k] - error && share < right[k] + error);
+    }
+}
+
+/* As in `deltas`, but in windows that are drawn only: few vectors are published, and the rest of
+ * the path is not known. */
+static void drawn(void **state) {
+    (void)state;
+    enum { TURNS = 200000, NODES = 3, LOT = 9 };
+    double right[2 * NODES] = {0};
+    uint64_t now = 0, published;
+    struct lc_area areas[2];
+    struct lc_logical *l[2] = {&a, &b};
+    start(&areas[0], &areas[1], 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        lc_cpvec_know(&l[i]->vec, areas, 2);
+        l[i]->lot = LOT;
+    }
+    for (uint32_t i = 0; i < TURNS; i++) {
+        uint32_t rank = i % 2, node = i / 2 % NODES;
+        uint64_t ticks = 5 + i % 7 + (node == 1 ? 20 : 0);
+        right[rank * NODES + node] += (double)ticks;
+        pass_on(l[rank], now += ticks, node, &areas[rank], l[1 - rank]);
+        assert_int_equal(l[1 - rank]->useful, now);
+    }
+    published = a.vec.next + a.vec.next_delta + b.vec.next + b.vec.next_delta;
+    assert_in_range(published, TURNS / 16, TURNS / 4);
+    for (uint32_t k = 0; k < 2 * NODES; k++)
+        right[k] /= (double)now;
+    for (uint32_t i = 0; i < 2; i++)
+        spread(l[i], now, right, NODES);
+}
+
+/* Two ranks work at the same time, by turns one of them longer, and hear each other: all of the
+ * path is in the longer work (node 1). */
+static void drawn_of_longer(void **state) {
+    (void)state;
+    enum { ROUNDS = 100000, LONG = 20, SHORT = 10, LOT = 10 };
+    static const double right[4] = {0, 0.5, 0, 0.5};
+    struct lc_area areas[2];
+    struct lc_stamp stamp[2];
+    struct lc_logical *l[2] = {&a, &b};
+    start(&areas[0], &areas[1], 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        lc_cpvec_know(&l[i]->vec, areas, 2);
+        l[i]->lot = LOT;
+    }
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            bool longer = i % 2 == rank;
+            l[rank]->last = i * LONG;
+            lc_logical_useful(l[rank], i * LONG + (longer ? LONG : SHORT), longer);
+            lc_logical_stamp(l[rank], i * LONG + (longer ? LONG : SHORT), &stamp[rank]);
+        }
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            lc_logical_take(l[rank], &stamp[1 - rank], (i + 1) * LONG, &areas[1 - rank]);
+            assert_int_equal(l[rank]->useful, (i + 1) * LONG);
+        }
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        spread(l[i], ROUNDS * LONG, right, 2);
+}
+
+/* What was noted before counts as it is; only what came since is spread. */
+static void spread_since(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    struct lc_cp_kept kept;
+    start(&area_a, &area_b, 0);
+    lc_cpvec_add(&a.vec, 5, 100);
+    lc_cpvec_add(&a.vec, 6, 10);
+    lc_cpvec_keep(&a.vec, &kept);
+    lc_cpvec_add(&a.vec, 6, 10);
+    lc_cpvec_add(&a.vec, 7, 30);
+    lc_cpvec_add(&a.vec, LC_CP_UNKNOWN, 100);
+    assert_int_equal(lc_cpvec_spread(&a.vec, &kept), 40);
+    assert_int_equal(item(&a.vec, 0, 5), 100);
+    assert_int_equal(item(&a.vec, 0, 6), 45);
+    assert_int_equal(item(&a.vec, 0, 7), 105);
+    assert_int_equal(sum(&a.vec), 250);
+    lc_cpvec_keep(&a.vec, &kept);
+    lc_cpvec_add(&a.vec, LC_CP_UNKNOWN, 50); /* nothing was drawn: no item has it */
+    assert_int_equal(lc_cpvec_spread(&a.vec, &kept), 0);
+    assert_int_equal(a.vec.other, 50);
+    assert_int_equal(sum(&a.vec), 300);
 }
 
 /* What a delta was added to is not there any more: the latest whole version of the same thread,
@@ -683,6 +780,9 @@ int main(void) {
                                        cmocka_unit_test(after_another),
                                        cmocka_unit_test(overwritten),
                                        cmocka_unit_test(deltas),
+                                       cmocka_unit_test(drawn),
+                                       cmocka_unit_test(drawn_of_longer),
+                                       cmocka_unit_test(spread_since),
                                        cmocka_unit_test(delta_of_lost),
                                        cmocka_unit_test(what_if),
                                        cmocka_unit_test(what_if_begins),
