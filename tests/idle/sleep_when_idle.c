@@ -47,6 +47,12 @@ static void *behind(const char *library, const char *name) {
     return dlsym(dlopen(library, RTLD_LAZY | RTLD_NOLOAD), name);
 }
 
+/* Of Open MPI 4, and 5. */
+static void *behind_opal(const char *name) {
+    bool is_5 = dlopen("libopen-pal.so.40", RTLD_LAZY | RTLD_NOLOAD) == NULL;
+    return behind(is_5 ? "libopen-pal.so.80" : "libopen-pal.so.40", name);
+}
+
 /* UCX, below MPICH. Returns how many events there were. */
 unsigned ucp_worker_progress(void *worker) {
     static unsigned (*_Atomic next)(void *);
@@ -63,13 +69,13 @@ unsigned ucp_worker_progress(void *worker) {
 /* Open MPI yields if nothing came, but only where it knows of more ranks than cores: always. */
 bool opal_progress_set_yield_when_idle(bool wanted) {
     (void)wanted;
-    return ((bool (*)(bool))behind("libopen-pal.so.40", "opal_progress_set_yield_when_idle"))(true);
+    return ((bool (*)(bool))behind_opal("opal_progress_set_yield_when_idle"))(true);
 }
 
 int opal_progress(void) {
     static int (*_Atomic next)(void);
     if (next == NULL)
-        next = (int (*)(void))behind("libopen-pal.so.40", "opal_progress");
+        next = (int (*)(void))behind_opal("opal_progress");
     polls = true;
     has_yielded = false;
     int events = next();
