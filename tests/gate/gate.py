@@ -140,7 +140,6 @@ class Builder(threading.Thread):
         self.wanted, self.done = wanted, {build: threading.Event() for build in wanted}
         self.failures, self.seconds = {}, {}
         self.lock, self.process, self.stopped = threading.Lock(), None, False
-        self.start()
 
     def run(self):
         for build, targets in self.wanted.items():
@@ -374,6 +373,7 @@ def main():
         run.begin_to_heed()
         builds = [(*word.split(":"), "", "")[:3] for word in args.builds]
         run.builder = Builder({build: targets.split() for build, _, targets in builds if targets})
+        run.builder.start()  # not before it is there to be stopped
         for build, labels, targets in builds:
             if not targets or run.wait_for_build(build):
                 run.run_build(build, (["-L", labels] if labels else []) + ([] if args.nightly else ["-LE", "nightly"]))

@@ -15,6 +15,17 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 # as `gate.py` does, but it does not wait until the machine has come to rest
 GATE = [sys.executable, "-c", "import sys, gate; gate.QUIET_WAIT_S = 0; sys.exit(gate.main())"]
+# a signal that comes once something is built, and before whoever began that goes on
+ENDED_AT_ONCE = """
+import os, signal, threading, time
+def start(builder):
+    threading.Thread.start(builder)
+    while builder.wanted and not os.path.exists("builder"):
+        time.sleep(0.02)
+    if builder.wanted:
+        signal.raise_signal(signal.SIGTERM)
+gate.Builder.start = start
+"""
 
 
 class Gate(unittest.TestCase):
@@ -39,9 +50,9 @@ class Gate(unittest.TestCase):
         script.write_text(f'#!/bin/sh\n[ "$1" = build-for-tests ] || exit 99\nshift\n{text}\n', encoding="utf-8")
         script.chmod(0o755)
 
-    def start(self, *words):
+    def start(self, *words, gate=GATE):
         env = {**os.environ, "PYTHONPATH": str(HERE), "LC_PATIENCE": "3", "HERE": str(self.root)}
-        return subprocess.Popen([*GATE, *words], cwd=self.root, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen([*gate, *words], cwd=self.root, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def ended(self, process, printed=""):
         """Exit status and output, of which the last lines must be those that a reader looks for; `printed` has been read before."""
@@ -248,16 +259,27 @@ class Builds(Gate):
         self.assertEqual((status, printed.splitlines()[-1]), (1, "1 passed, 1 failed"))
         self.assertIn("FAILED build (asan)", printed)
 
-    def test_end_in_the_middle_of_a_build(self):
+    def begin_a_build(self, **how):
         self.builder("echo $$ >builder.new; mv builder.new builder; sleep 600")
         self.build("release", ("good", "exact", "true"))
-        process = self.start("release", "asan:exact:unit-tests")
+        process = self.start("release", "asan:exact:unit-tests", **how)
         self.wait_for("builder")
-        process.send_signal(signal.SIGTERM)
+        return process
+
+    def check_ended(self, process):
         status, printed = self.ended(process)
         self.assertEqual(status, 1)
         self.assertRegex(printed, r"(?m)^FAILED ended by SIGTERM after ")
         self.check_gone("builder")
+
+    def test_end_in_the_middle_of_a_build(self):
+        process = self.begin_a_build()
+        process.send_signal(signal.SIGTERM)
+        self.check_ended(process)
+
+    def test_end_while_a_build_begins(self):
+        *python, code = GATE
+        self.check_ended(self.begin_a_build(gate=[*python, code.replace("gate; ", f"gate; exec({ENDED_AT_ONCE!r}); ")]))
 
 
 if __name__ == "__main__":
