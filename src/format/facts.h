@@ -227,6 +227,7 @@ enum {
     LC_INTERVAL_SUM_PRESENT,
     LC_INTERVAL_SUMS
 };
+
 struct lc_fact_intervals {
     uint64_t n;
     uint32_t one_rank;            /* clocks of tasks do not leave it */

@@ -406,7 +406,7 @@ static uint64_t cost_of_calls(const struct lc_budget_sites *all) {
 /* No call site can be made cheaper; or clocks may carry all again. */
 static void tell_clocks(struct lc_thread *t, bool dear) {
     static const struct lc_budget_site all = {.fn = LC_FN_COUNT, .detail = LC_DETAIL_RARER};
-    if (lc_budget_watch.calls != NULL && lc_budget_watch.calls(t, dear) && dear)
+    if (lc_budget_watch.calls != NULL && lc_budget_watch.calls(t, dear))
         note_step(&all);
 }
 

@@ -101,7 +101,8 @@ struct lc_entry;
 /* What rooms above can do where no call site can be measured with less detail; what starts the core
  * sets it. */
 struct lc_budget_watch {
-    /* Calls of this thread are too dear, or (dear: false) are no longer. False: nothing changes. */
+    /* Calls of this thread are too dear, or (dear: false) are no longer. True: from now on less is
+     * carried. */
     bool (*calls)(struct lc_thread *t, bool dear);
 };
 extern struct lc_budget_watch lc_budget_watch;

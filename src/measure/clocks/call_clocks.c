@@ -66,19 +66,22 @@ void lc_clk_spread(struct lc_clk_thread *k) {
     }
 }
 
-/* Several threads take over vectors of each other at once, and tasks have theirs; where clocks lag
- * a vector goes with each record. A rank alone has nobody to tell. */
+/* Of the first thread, as long as it is the only one: several take over vectors of each other at
+ * once, and tasks have theirs; where clocks lag a vector goes with each record. A rank alone has
+ * nobody to tell. */
 bool lc_clk_carry_rarer(struct lc_thread *t, bool rarer) {
     struct lc_clk_thread *k = t->clocks;
-    bool able = k != NULL && lc_clk.size > 1 && !lc_clk.backlog && k == lc_clk.threads &&
-                lc_clk.n_threads == 1 && lc_clk.task_chain == NULL && !k->l.vec.counting &&
+    if (k == NULL || k != lc_clk.threads)
+        return false;
+    bool able = lc_clk.size > 1 && !lc_clk.backlog && lc_clk.n_threads == 1 &&
+                lc_clk.task_chain == NULL && !k->l.vec.counting &&
                 (k->l.vec.n_whatif == 0 || lc_clk_has_chosen());
-    if (k == NULL || lc_clk.rarer == (rarer && able))
+    if (lc_clk.rarer == (rarer && able))
         return false;
     lc_clk.rarer = rarer && able;
     lc_clk.trace_ticks = lc_clk.rarer ? LC_RARER_TRACE_US * lc_clk.slow_ticks : lc_clk.past_ticks;
     lc_clk_set_grain(k);
-    return true;
+    return lc_clk.rarer;
 }
 
 bool lc_clk_visits_often(void) {

@@ -83,7 +83,7 @@ struct lc_clk {
     bool finish_may_wait;
     bool records;          /* messages may carry entries */
     _Atomic bool choosing; /* scenarios: in some of the n_points (lc_clk_is_point) */
-    /* vectors and origins, as the budget for what calls cost wants it; of the first thread */
+    /* the budget wants the first thread's vector, and origins of waits, noted less often */
     _Atomic bool rarer;
     uint32_t rank, size;
     _Atomic uint32_t epoch;    /* of intervals and phases; changed with the lock, any thread asks */
@@ -93,7 +93,7 @@ struct lc_clk {
     uint32_t visits;       /* of others to a thread's own clocks, so far; with lc_clk.lock */
     uint64_t slow_ticks;   /* 1 us: shorter sends did not wait for a receiver */
     uint64_t past_ticks;   /* shorter waits and stretches of work are not looked into (origins.h) */
-    uint64_t trace_ticks;  /* the same, of where waiting began */
+    uint64_t trace_ticks;  /* nor traced to where waiting began; more while `rarer` */
     struct lc_past *past;  /* of this process' first thread; NULL: no room */
     struct lc_met *met;    /* in the area */
     struct lc_clk_thread *threads; /* the first one stays first */

@@ -244,6 +244,14 @@ static void spread(struct lc_logical *l, uint64_t now, const double *right, uint
     }
 }
 
+/* Both begin, and vectors are noted in windows of 2^lot that are drawn. */
+static void draw(struct lc_area areas[2], uint32_t lot) {
+    start(&areas[0], &areas[1], 0);
+    lc_cpvec_know(&a.vec, areas, 2);
+    lc_cpvec_know(&b.vec, areas, 2);
+    a.lot = b.lot = lot;
+}
+
 /* As in `deltas`, but in windows that are drawn only: few vectors are published, and the rest of
  * the path is not known. */
 static void drawn(void **state) {
@@ -253,11 +261,7 @@ static void drawn(void **state) {
     uint64_t now = 0, published;
     struct lc_area areas[2];
     struct lc_logical *l[2] = {&a, &b};
-    start(&areas[0], &areas[1], 0);
-    for (uint32_t i = 0; i < 2; i++) {
-        lc_cpvec_know(&l[i]->vec, areas, 2);
-        l[i]->lot = LOT;
-    }
+    draw(areas, LOT);
     for (uint32_t i = 0; i < TURNS; i++) {
         uint32_t rank = i % 2, node = i / 2 % NODES;
         uint64_t ticks = 5 + i % 7 + (node == 1 ? 20 : 0);
@@ -282,11 +286,7 @@ static void drawn_of_longer(void **state) {
     struct lc_area areas[2];
     struct lc_stamp stamp[2];
     struct lc_logical *l[2] = {&a, &b};
-    start(&areas[0], &areas[1], 0);
-    for (uint32_t i = 0; i < 2; i++) {
-        lc_cpvec_know(&l[i]->vec, areas, 2);
-        l[i]->lot = LOT;
-    }
+    draw(areas, LOT);
     for (uint64_t i = 0; i < ROUNDS; i++) {
         for (uint32_t rank = 0; rank < 2; rank++) {
             bool longer = i % 2 == rank;
