@@ -9,24 +9,30 @@
 #include "base/hash.h"
 
 /* Open hashing of fixed size; what finds no room within a few steps is left out: the pairs that
- * matter come often, so they were there early. */
+ * matter come often, so they were there early. Pairs lie in the order in which they came: few of
+ * them take few pages, and the end looks at no more. */
 enum { LC_SITES = 4096, LC_SITE_STEPS = 16 };
 
 struct lc_site_pair {
     uint64_t ticks;
-    uint32_t from, to, node; /* to 0: empty */
+    uint32_t from, to, node;
 };
 
 struct lc_sites {
+    uint32_t n;
+    uint16_t slots[LC_SITES]; /* by hash: 1 + index; 0: free */
     struct lc_site_pair pairs[LC_SITES];
 };
 
 static void add(struct lc_sites *sites, uint32_t node, uint32_t from, uint32_t to, uint64_t ticks) {
     uint64_t hash = lc_hash_key(node ^ (uint64_t)from << 20 ^ (uint64_t)to << 32) >> 40;
     for (uint32_t i = 0; i < LC_SITE_STEPS; i++) {
-        struct lc_site_pair *p = &sites->pairs[(hash + i) % LC_SITES];
-        if (p->to == 0)
-            *p = (struct lc_site_pair){.from = from, .to = to, .node = node};
+        uint16_t *slot = &sites->slots[(hash + i) % LC_SITES];
+        if (*slot == 0) {
+            sites->pairs[sites->n] = (struct lc_site_pair){.from = from, .to = to, .node = node};
+            *slot = (uint16_t)++sites->n;
+        }
+        struct lc_site_pair *p = &sites->pairs[*slot - 1];
         if (p->node == node && p->from == from && p->to == to) {
             p->ticks += ticks;
             return;
@@ -64,9 +70,9 @@ void lc_sites_take_all(struct lc_thread *t) {
 bool lc_sites_most(uint32_t node, uint64_t *from, uint64_t *to) {
     uint64_t most = 0;
     for (struct lc_thread *t = lc_core.threads; t != NULL; t = t->next)
-        for (uint32_t i = 0; t->sites != NULL && i < LC_SITES; i++) {
+        for (uint32_t i = 0; t->sites != NULL && i < t->sites->n; i++) {
             const struct lc_site_pair *p = &t->sites->pairs[i];
-            if (p->to != 0 && p->node == node && p->ticks > most) {
+            if (p->node == node && p->ticks > most) {
                 most = p->ticks;
                 *from = p->from;
                 *to = p->to;
