@@ -11,7 +11,7 @@ HERE = Path(__file__).resolve().parent
 SCRATCH = Path("build/nightly")
 FIRST_SEED = 10_000      # other tests stay below
 RELEASES = ("bookworm", "trixie")
-SLICES = ("logic", "sim", "tools", "openmp", *(f"{what}-{flavour}" for flavour in ("openmpi", "mpich") for what in ("programs", "faults", "rest")))
+SLICES = ("logic", "sim", "tools", "openmp", "nodes", *(f"{what}-{flavour}" for flavour in ("openmpi", "mpich") for what in ("programs", "faults", "rest")))
 
 
 class Item(NamedTuple):
