@@ -1,6 +1,7 @@
 """Known patterns under the tool, judged by an own computation from the log of time stamps: clocks and factors by the rules of the spec, waits by those
 docs/definitions/wait-states.md, 2.1 to 2.4. Usage: constructed_waits.py LATECOMER PROGRAM FLAVOUR (the program is constructed_waits.c)."""
 import json
+import math
 import os
 import re
 import sys
@@ -356,12 +357,18 @@ ENVIRONMENT = {"crowd": {"VT_LINGER_MS": 20}}
 PATTERN_NAMES = {name for name, _ in PATTERNS}
 NOMINAL = {"chain": {"serialisation_efficiency": 1 / 4}, "imbalance": {"load_balance": 30 / 60, "serialisation_efficiency": 1},
            "rotating": {"load_balance": 1, "serialisation_efficiency": 30 / 60}}
-COMBINATIONS = 2  # of 4 ranks, one after the other, in the root
 
 
-def check_nominal(found, label, pattern, result):
+def combinations(flavour):
+    """How many a reduction over 4 ranks makes one after the other, in the root: the height of a binomial tree of all ranks. MPICH has one inside the node of the
+    root and one between nodes, which take their ranks in turn."""
+    nodes = len(os.environ.get("HOSTS_NAMES", "node1").split()) if flavour == "mpich" else 1
+    return sum(math.ceil(math.log2(n)) for n in (math.ceil(4 / nodes), nodes))
+
+
+def check_nominal(found, label, pattern, flavour, result):
     """What follows from the naps as asked for, with 4 ranks."""
-    nominal = {"transfer_efficiency": 1 / (1 + COMBINATIONS)} if pattern == "transfer" else NOMINAL.get(pattern, {})
+    nominal = {"transfer_efficiency": 1 / (1 + combinations(flavour))} if pattern == "transfer" else NOMINAL.get(pattern, {})
     for name, value in nominal.items():
         near(found, f"{label} nominal {name}", result["pop"][name], value, 1e-4)
 
@@ -380,7 +387,7 @@ def patterns(work, program, flavour, transport, only=None):
         useful, elapsed = check_judged(found, label, log, size, program, result, skew, pattern)
         check_naps(found, label, done.out, useful)
         if size == 4 and not (work.simulated and pattern == "transfer"):  # it has a reduction of its own
-            check_nominal(found, label, pattern, result)
+            check_nominal(found, label, pattern, flavour, result)
         meta = result["meta"]
         if meta["messages_matched"] != meta["messages_total"]:
             found.append(f"{label}: {meta['messages_matched']} of {meta['messages_total']} messages matched")
