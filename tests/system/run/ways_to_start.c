@@ -21,7 +21,8 @@
  *   no_code     can make no memory executable from then on (before its last exec)
  *   coroutine   makes its calls on a stack of its own, by makecontext
  *   atexit      finalizes MPI in exit
- *   forgets     throws its environment away before MPI_Init, but for what the launcher says in it
+ *   forgets     throws its environment away before MPI_Init, but for what the launcher says in it,
+ *               and HOME, without which Open MPI 5 does not start
  *   jumps       leaves calls that fail by longjmp, in the error handler
  * Then it makes 25 calls of MPI_Allreduce in time_step(). */
 #define _GNU_SOURCE
@@ -211,7 +212,8 @@ static void be_nowhere(void) {
 }
 
 static void forget_environment(void) {
-    static const char *const kept[] = {"OMPI_", "PMIX_", "PMI_", "HYD", "TMPDIR", "ASAN_OPTIONS"};
+    static const char *const kept[] = {"OMPI_", "PMIX_",  "PMI_",        "HYD",
+                                       "HOME=", "TMPDIR", "ASAN_OPTIONS"};
     static char *words[512];
     size_t n = 0;
     for (char **e = environ; *e != NULL && n < sizeof words / sizeof *words - 1; e++)

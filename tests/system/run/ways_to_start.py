@@ -114,13 +114,15 @@ def rows_of_habits(ws):
         "it writes numbers with a comma": ([program, "comma"], (), ["env", f"LOCPATH={ws.root}", "LC_ALL=de_DE.UTF-8"]),
         "it writes numbers with a comma, with options": ([program, "comma"], ("--what-if=time_step=0.5", "--max-overhead=4.5%"),
                                                          ["env", f"LOCPATH={ws.root}", "LC_ALL=de_DE.UTF-8"]),
-        "it traps what is no number": ([program, "traps"], ()),
-        "it traps what is no number, with all options": ([program, "traps"], ("--trace", "--what-if=time_step=0.5", "--sample=1000")),
+        # libxml2 makes such a number, with which hwloc writes the topology that MPICH 4.2 asks for
+        "it traps what is no number": ([program, "traps"], (), ["env", "HWLOC_LIBXML=0"]),
+        "it traps what is no number, with all options": ([program, "traps"], ("--trace", "--what-if=time_step=0.5", "--sample=1000"), ["env", "HWLOC_LIBXML=0"]),
         "it rounds upwards": ([program, "rounds"], ()),
         "a wrapper that is linked statically": ([str(ws.root / "wrapper"), program], ()),
         "its directory was removed": ([program, "nowhere"], ()),
         "it starts itself 20 times": ([program, "again=20"], ()),
-        "it can make nothing executable": ([program, "no_code", "again=1"], ()),
+        # UCX (in Open MPI 5) complains that it cannot change the code of mmap
+        "it can make nothing executable": ([program, "no_code", "again=1"], (), ["env", "UCX_MEM_MMAP_HOOK_MODE=none"]),
         "it calls MPI on a stack that it made": ([program, "coroutine"], ()),
         "it finalizes MPI in exit": ([program, "atexit"], ()),
         "it throws its environment away": ([program, "forgets"], ()),
