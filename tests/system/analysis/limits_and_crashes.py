@@ -74,10 +74,14 @@ def in_turn(n):
         yield from (f"{l} {line}" for line in ["0 enter 0", *lines[l], f"{12 * n + 1} leave 0"])
 
 
-def root_causes_too_large(trace, out):
+def root_causes_too_large(trace, out, mapped_mib):
+    """mapped_mib: of the process before it reads. Of what is left there is enough for the events, not for the root causes as well."""
     n = 80000
     subprocess.run([write_trace, trace], input="\n".join(in_turn(n)) + "\n", text=True, check=True, timeout=patience(120))
-    done = analyze(out, trace, "-n", "1", limit=55 << 20)
+    done = analyze(out, trace, "-n", "1", limit=(mapped_mib + 5) << 20)
+    check("events too large", is_error(done, out, "MiB (ulimit -v), "), done)
+    events_mib = int(re.search(r"about (\d+) MiB", done.stderr).group(1))
+    done = analyze(out, trace, "-n", "1", limit=(mapped_mib + events_mib + 2) << 20)
     check("root causes too large", is_error(done, out, "MiB for root causes (ulimit -v), "), done)
     needs = int(re.search(r"about (\d+) MiB", done.stderr).group(1))
     bytes_per_wait = int(re.search(r"(\d+) bytes per wait state", open(DOCUMENT, encoding="utf-8").read()).group(1))
@@ -92,7 +96,7 @@ with tempfile.TemporaryDirectory() as tmp:
     subprocess.run([make_trace, "-r", "4", "-e", "3e6", trace], check=True, timeout=patience(120), stdout=subprocess.DEVNULL)
     done = analyze(out, trace, "-n", "1", limit=60 << 20)
     check("too large", is_error(done, out, "the analysis needs about"), done)
-    needs = int(re.search(r"needs about (\d+) MiB", done.stderr).group(1))
+    needs, left = map(int, re.search(r"needs about (\d+) MiB .* (\d+) MiB are left", done.stderr).groups())
     for n in "1", "2":
         done = analyze(out, trace, "-n", n)
         check(f"large enough, {n}", done.returncode == 0 and os.path.exists(out), done)
@@ -103,7 +107,7 @@ with tempfile.TemporaryDirectory() as tmp:
         bytes_per_event = int(re.search(r"(\d+) bytes per event", open(DOCUMENT, encoding="utf-8").read()).group(1))
         check(f"forecast, {n}", needs == (events * bytes_per_event >> 20) + 1, needs, events, bytes_per_event)
         os.unlink(out)
-    root_causes_too_large(f"{tmp}/in_turn", out)
+    root_causes_too_large(f"{tmp}/in_turn", out, 60 - left)
     for n in "1", "2":
         code, text = on_terminal(out, trace, "-n", n)
         bars = [int(p) for p in re.findall(r"\rlatecomer: reading \[[# ]{40}\] +(\d+) %", text)]
