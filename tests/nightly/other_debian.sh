@@ -27,7 +27,8 @@ mpi=${step#*-}
 case $step in
   install)
     make_root "$release"
-    install_known git patch $(packages build_packages test_packages)
+    # nodejs and npm: as node_packages of latecomer.sh has them; dpkg-dev and file: for run.package
+    install_known git patch dpkg-dev file nodejs npm $(packages build_packages test_packages)
     ;;
   logic)
     build_inside latecomer-cli # so that the folder is there
