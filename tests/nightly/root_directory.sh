@@ -12,14 +12,15 @@ can_have_roots() {
 }
 
 # By pivot_root: under chroot the kernel refuses namespaces of users, and tests that make namespaces need a mount point as the root. Shared memory is its own,
-# since process numbers, which name it, repeat in a namespace of processes.
+# since process numbers, which name it, repeat in a namespace of processes. npm gets the certificates that it is given here.
 inside() { # COMMAND: in the other root, with /proc, /dev and /sys
+  [ -z "${NODE_EXTRA_CA_CERTS:-}" ] || cp "$NODE_EXTRA_CA_CERTS" "$root/root/certificates.crt"
   # shellcheck disable=SC2016
   unshare --mount --pid --fork --kill-child sh -c 'root=$1 && shift && mount --bind "$root" "$root" && mount --rbind /dev "$root/dev" &&
     mount -t tmpfs -o mode=1777 shm "$root/dev/shm" && mount --rbind /sys "$root/sys" && mount -t proc proc "$root/proc" &&
     cd "$root" && pivot_root . mnt && umount -l /mnt && exec "$@"' sh \
     "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-    LC_PATIENCE="${LC_PATIENCE:-3}" sh -c "$1"
+    LC_PATIENCE="${LC_PATIENCE:-3}" ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/root/certificates.crt} sh -c "$1"
 }
 
 make_root() { # RELEASE
