@@ -221,6 +221,51 @@ static void test_together(void **state) {
         lc_fingerprint_free(launches[i]);
 }
 
+/* A launch whose repetitions are all alike: only launches differ. */
+static struct lc_fingerprint *make_sharp(double factor) {
+    enum { REPS = 100 };
+    double *runs = malloc(REPS * sizeof *runs);
+    struct lc_fingerprint *f;
+    for (int i = 0; i < REPS; i++)
+        runs[i] = 20000 * factor * exp(1e-7 * gauss());
+    assert_int_equal(lc_fingerprint_new(&f, "MPI_Bcast", 8, 4, runs, REPS, NULL), LC_OK);
+    return f;
+}
+
+/* Three launches on each side: Student's half width, of one variance for both sides. Two tell too
+ * little: log 4 / sqrt 2 leaves room for other launches. */
+static void test_width(void **state) {
+    static const double factors[2][3] = {{1, 1.02, 1.1}, {1.2, 1.21, 1.29}};
+    struct lc_fingerprint *all[2][3];
+    double squares = 0, mean[2];
+    (void)state;
+    synthetic_state = first_seed(18);
+    for (int side = 0; side < 2; side++) {
+        const double *x = factors[side];
+        mean[side] = log(x[0] * x[1] * x[2]) / 3;
+        for (int i = 0; i < 3; i++) {
+            squares += (log(x[i]) - mean[side]) * (log(x[i]) - mean[side]);
+            all[side][i] = make_sharp(x[i]);
+        }
+    }
+    double t = lc_student_quantile(1 - 0.05 / 2 / LC_COMPARED, 4);
+    for (size_t n = 2; n <= 3; n++) {
+        double half = n == 3 ? t * sqrt(squares / 4 * 2 / 3) : log(4) / sqrt(2);
+        struct lc_bench_pair pair;
+        const struct lc_fingerprint *const *a = (const struct lc_fingerprint *const *)all[0];
+        const struct lc_fingerprint *const *b = (const struct lc_fingerprint *const *)all[1];
+        assert_int_equal(lc_bench_compare_launches(a, n, b, n, 1, 1, &pair), LC_OK);
+        if (n == 3)
+            assert_float_equal(log1p(pair.shift[4]), mean[1] - mean[0], 1e-5);
+        for (int q = 0; q < LC_COMPARED; q++) {
+            assert_float_equal(log1p(pair.high[q]) - log1p(pair.shift[q]), half, 1e-5);
+            assert_float_equal(log1p(pair.shift[q]) - log1p(pair.low[q]), half, 1e-5);
+        }
+    }
+    for (int i = 0; i < 6; i++)
+        lc_fingerprint_free(all[i / 3][i % 3]);
+}
+
 static struct lc_fingerprint *make_about(const char *kernel, const char *algorithm, int root,
                                          const char *begun) {
     double *runs = malloc(sizeof *runs);
@@ -364,6 +409,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_fine_modes),   cmocka_unit_test(test_not_comparable),
         cmocka_unit_test(test_differences),  cmocka_unit_test(test_few),
         cmocka_unit_test(test_crossing),     cmocka_unit_test(test_agree_by_luck),
-        cmocka_unit_test(test_shared_cores)};
+        cmocka_unit_test(test_shared_cores), cmocka_unit_test(test_width)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
