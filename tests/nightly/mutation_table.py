@@ -101,7 +101,7 @@ MUTATIONS = [
              "edges of turns are missing where a partner's streams are many", ("sim.sustained",)),
     Mutation("batch_ends_where_clocks_drift", "src/measure/clocks/composed_collectives.c",
              "known ? LC_CLK_DRIFT *", "known ? 0.0 *",
-             "between nodes each collective is told alone, and calls wait for those before", ("sim.tool",)),
+             "between nodes each collective is told alone, and events queue up", ("sim.tool",)),
     Mutation("comparison_of_clocks_waited_for", "src/measure/clocks/global_time.c",
              "    lc_real.Ibcast(looks.answer, 2, MPI_UINT64_T, 0, lc_core.comm, &looks.request);",
              "    lc_real.Bcast(looks.answer, 2, MPI_UINT64_T, 0, lc_core.comm);",

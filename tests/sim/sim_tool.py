@@ -3,7 +3,7 @@
 The same seed gives the same output and the same result (metrics, call tree, factors, findings) byte by byte; another seed gives other times. The program
 prints what it prints without the tool. Messages find their entries where events of the clocks are forced. Senders find when their receives were posted. Cancelled sends are left out, or counted. Threads that OMP_NUM_THREADS asks for need no cores in
 a program without OpenMP. Clocks of nodes are compared again after 2 s, 4 s, .., no call waits to be told when, and those that compare wait for a few
-messages."""
+messages. Barriers of nodes whose clocks drift are told together."""
 import json
 import os
 import subprocess
@@ -118,6 +118,9 @@ def compared_again(runs, program):
     burst, all_calls = (int(with_tool) - int(without) for with_tool, without in zip(out.split() or [0, 0], bare[1].split() or [0, 0]))
     check("minute: calls waited to be told", burst < NODE_LATENCY_NS // 2, f"{bare[1]}{out}")
     check("minute: comparing takes more than 20 latencies each time", all_calls < 4 * 20 * NODE_LATENCY_NS, f"{bare[1]}{out}")
+    told = result["meta"]["piggyback"] if result else {"packets": 1, "collectives": 0, "events_most": 0}  # a barrier alone: 6 packets, and 4 collectives, one of each rank
+    check("minute: barriers are told one by one", 2 * told["packets"] < told["collectives"], str(told))
+    check("minute: events of barriers queue up", told["events_most"] < 256, str(told))
     sync = result["meta"]["clock_sync"] if result else {"during_run": 0, "nodes": 0}
     check("minute: clocks were not compared as often as they should be", sync["during_run"] == 4 and sync["nodes"] == 4, str(sync))
 
