@@ -101,7 +101,7 @@ class Copy:
         tool = {target for target in made.values() if TOOL.fullmatch(target)}
         for name in names:
             for path in {Path(path) for word in self.tests[build][name] for path in re.findall(rf"{re.escape(str(directory))}[^\s:;,=]*", word)}:
-                target = made.get(path)
+                target = made.get(Path(re.sub(r"\.so\.[\d.]+$", ".so", str(path))))  # CMake tells no file with a version
                 if target == "latecomer-cli" or path == directory:
                     targets |= tool
                 if target:
