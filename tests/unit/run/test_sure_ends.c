@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,10 +15,11 @@
 
 static pid_t start_busy(void) {
     pid_t pid = fork();
-    if (pid == 0)
-        for (;;)
-            __asm__ volatile("");
-    return pid;
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where this test is ended */
+    for (;;)
+        __asm__ volatile("");
 }
 
 static void only_the_launcher_is_waited_for(void **state) {
