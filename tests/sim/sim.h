@@ -85,6 +85,7 @@ struct sim_model {
      * or shrinks again, by wobble_ppb. */
     uint64_t offset_ns, drift_ppb, wobble_ppb;
     uint64_t tool_read_ns, tool_lock_ns; /* what a stamp, a lock costs the tool */
+    uint64_t switch_ns;                  /* the kernel stops and starts an event of the tool's */
     int n_faults;
     struct sim_fault faults[SIM_MOST_FAULTS];
 };

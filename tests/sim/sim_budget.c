@@ -225,7 +225,10 @@ static void iterate(const char *what, unsigned round, uint64_t ns) {
         regions(much, ns);
     else
         sim_work(ns);
-    if (strcmp(what, "calls") == 0) {
+    if (strcmp(what, "naps") == 0) {
+        nap();
+        MPI_Barrier(MPI_COMM_SELF);
+    } else if (strcmp(what, "calls") == 0) {
         first();
         second();
         third();

@@ -195,6 +195,10 @@ def main():
         samples = Case(root, "work", 300, 10000000, "0:500000", "--sample=500")
         samples.holds(start_and_end=False)  # locks of half a millisecond: these alone take more
         samples.took_steps((None, "rarer samples"))
+        for ns in (2000000, 200000):  # 476 and 3,333 naps per second
+            naps = Case(root, "naps", 2000000000 // ns, ns, "0:0:9000", "--sample=500")
+            naps.holds(start_and_end=False)
+            naps.tells(start_and_end=False)
         messages = Case(root, "messages", 20000, 50000, "2000:0", "--sample=off")
         messages.check("nothing is left to leave out, and nobody says so", "the tool itself took" in messages.text, messages.text)
         messages.tells()

@@ -68,6 +68,10 @@ static void work(struct sim_task *task, uint64_t ns) {
     task->worked += ns;
 }
 
+void sim_work_of_kernel(uint64_t ns) {
+    work(sim_self(), ns);
+}
+
 /* A stamp of the tool says nothing about waiting, nor does a read from another place than its last
  * one: who waits by the clock alone reads it in a loop. */
 static uint64_t read_clock(void *return_address, bool stamp) {

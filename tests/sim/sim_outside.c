@@ -152,6 +152,7 @@ ssize_t send(int fd, const void *data, size_t bytes, int flags) {
 
 int close(int fd) {
     bool stream = sim_is_on() && is_stream(fd);
+    sim_samples_closed(fd);
     int result = NEXT(close)(fd);
     int error = errno;
     if (stream)

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +29,7 @@ struct event {
 static _Thread_local struct event events[EVENTS];
 static _Thread_local int n_events;
 static int n_open; /* of all threads, which run in turns */
+static _Thread_local long n_switches;
 
 /* $SIM_SAMPLES_MOST: that many of a process at a time. */
 static bool is_refused(void) {
@@ -67,13 +70,50 @@ void sim_samples_mapped(int fd, void *memory, size_t bytes) {
         }
 }
 
+static void end_event(int i) {
+    events[i] = events[--n_events];
+    n_open--;
+}
+
 void sim_samples_unmapped(const void *memory) {
     for (int i = 0; i < n_events; i++)
         if (events[i].control == memory) {
-            events[i] = events[--n_events];
-            n_open--;
+            end_event(i);
             return;
         }
+}
+
+void sim_samples_closed(int fd) {
+    for (int i = 0; i < n_events; i++)
+        if (events[i].fd == fd) {
+            end_event(i);
+            return;
+        }
+}
+
+/* Of events nothing but stopping and starting them, which costs what a switch does. */
+int ioctl(int fd, unsigned long request, ...) {
+    va_list more;
+    va_start(more, request);
+    void *argument = va_arg(more, void *);
+    va_end(more);
+    for (int i = 0; i < n_events; i++)
+        if (events[i].fd == fd && fd >= 0) {
+            if (request == PERF_EVENT_IOC_ENABLE)
+                sim_work_of_kernel(sim->model.switch_ns);
+            return 0;
+        }
+    return NEXT(ioctl)(fd, request, argument);
+}
+
+/* A thread of the simulation leaves the processor when it naps. */
+int getrusage(__rusage_who_t who, struct rusage *usage) {
+    int result = NEXT(getrusage)(who, usage);
+    if (result == 0 && who == RUSAGE_THREAD && sim_is_on()) {
+        usage->ru_nvcsw = n_switches;
+        usage->ru_nivcsw = 0;
+    }
+    return result;
 }
 
 struct writer {
@@ -175,6 +215,8 @@ void sim_samples_out(const struct sim_place *place, bool preempted) {
 }
 
 void sim_samples_in(void) {
+    n_switches++;
+    sim_work_of_kernel((uint64_t)n_events * sim->model.switch_ns);
     write_switch(0);
 }
 

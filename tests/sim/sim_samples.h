@@ -23,10 +23,12 @@ struct sim_place {
         true,                                                                                      \
     })
 
-const void *sim_end_of_stack(void); /* of the calling thread */
-uint64_t sim_samples_time(void);    /* that a record bears */
+const void *sim_end_of_stack(void);   /* of the calling thread */
+uint64_t sim_samples_time(void);      /* that a record bears */
+void sim_work_of_kernel(uint64_t ns); /* for the calling thread, without samples */
 void sim_samples_mapped(int fd, void *memory, size_t bytes);
 void sim_samples_unmapped(const void *memory);
+void sim_samples_closed(int fd); /* its event is over, unless it is mapped */
 
 /* The thread leaves the processor, comes back. */
 void sim_samples_out(const struct sim_place *place, bool preempted);

@@ -59,13 +59,21 @@ void lc_off_cpu_look(struct lc_off_cpu *last, uint64_t off_ns, struct lc_off_cpu
 }
 
 static const uint32_t LOOKS = 64;
-static const double WINDOW_NS = 1e8, HIGH_PER_S = 1000, LOW_PER_S = 500;
+static const double WINDOW_NS = 1e8, ALWAYS_PER_S = 1000, BACK_PART = 0.5;
 
-static uint64_t switches_now(void) {
+uint64_t lc_switches_now(void) {
     struct rusage usage;
     int saved = errno, failed = getrusage(RUSAGE_THREAD, &usage);
     errno = saved;
     return failed ? 0 : (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+}
+
+static enum lc_switches how_often(const struct lc_switch_rate *rate, double per_s) {
+    double always = ALWAYS_PER_S * (rate->how_often == LC_SWITCHES_ALWAYS ? BACK_PART : 1);
+    double often = rate->often_per_s * (rate->how_often >= LC_SWITCHES_OFTEN ? BACK_PART : 1);
+    if (per_s > always)
+        return LC_SWITCHES_ALWAYS;
+    return often > 0 && per_s > often ? LC_SWITCHES_OFTEN : LC_SWITCHES_SELDOM;
 }
 
 bool lc_switch_rate_changed(struct lc_switch_rate *rate) {
@@ -75,12 +83,13 @@ bool lc_switch_rate_changed(struct lc_switch_rate *rate) {
     double ns = (double)(now - rate->since_ns);
     if (ns < WINDOW_NS)
         return false;
-    uint64_t switches = switches_now();
+    uint64_t switches = lc_switches_now();
     double per_s = (double)(switches - rate->switches) / ns * 1e9;
-    bool first = rate->since_ns == 0, was = rate->high;
+    bool first = rate->since_ns == 0;
+    enum lc_switches was = rate->how_often;
     rate->since_ns = now;
     rate->switches = switches;
     if (!first)
-        rate->high = per_s > (was ? LOW_PER_S : HIGH_PER_S);
-    return rate->high != was;
+        rate->how_often = how_often(rate, per_s);
+    return rate->how_often != was;
 }

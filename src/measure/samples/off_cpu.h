@@ -30,14 +30,21 @@ void lc_off_cpu_divide(const struct lc_off_cpu *before, const struct lc_off_cpu 
  * performance events then, which costs more than the samples themselves where a program hands work
  * to and fro thousands of times a second. */
 
+enum lc_switches { LC_SWITCHES_SELDOM, LC_SWITCHES_OFTEN, LC_SWITCHES_ALWAYS };
+
 struct lc_switch_rate {
     uint64_t since_ns, switches; /* when the rate was last computed, and how many there were */
     uint32_t looks;
-    bool high; /* above 1,000 per second when it was computed; until it falls below 500 */
+    enum lc_switches how_often; /* OFTEN above often_per_s, ALWAYS above 1,000 per second, when it
+                                   was computed; until it falls below half of that */
+    double often_per_s;         /* 0: never OFTEN */
 };
 
 /* Computes the calling thread's rate, at most every 64th time and every 0.1 s; of all other times
- * it costs an addition. Returns true if `high` has changed. errno stays as it is. */
+ * it costs an addition. Returns true if `how_often` has changed. errno stays as it is. */
 bool lc_switch_rate_changed(struct lc_switch_rate *rate);
+
+/* How often the calling thread has left the processor until now. errno stays as it is. */
+uint64_t lc_switches_now(void);
 
 #endif

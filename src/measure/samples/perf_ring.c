@@ -5,6 +5,7 @@
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -180,7 +181,8 @@ enum {
     READING_NS = 5000,    /* unwinding a sample and finding its place */
     UNKNOWN_NS = 20000    /* what the kernel takes where that could not be measured */
 };
-static const double SHARE = 0.008;
+enum { SWITCHES = 5, LONG_PERIOD_NS = 1000000000 };
+static const double SHARE = 0.008, TICK_NS = 4e6;
 
 /* Stamps in a row; where the ring has grown between two of them, a sample lay there. */
 uint64_t lc_sample_cost_measure(uint32_t stack_bytes) {
@@ -207,6 +209,37 @@ uint64_t lc_sample_cost_measure(uint32_t stack_bytes) {
     lc_stats_sort(gaps, n);
     double ticks = lc_stats_quantile_sorted(gaps, n, 0.5) - (double)usual;
     return ticks > 0 ? (uint64_t)ticks : 0;
+}
+
+/* The least of some: what is more was an interruption. */
+static double cost_to_switch(uint64_t period_ns) {
+    const struct lc_perf_wanted wanted = {.period_ns = period_ns};
+    int saved = errno, fd = lc_perf_sampler_open(&wanted);
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; fd >= 0 && i < SWITCHES; i++) {
+        uint64_t begin = lc_ticks();
+        bool done =
+            ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) == 0 && ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
+        uint64_t ticks = lc_ticks() - begin;
+        least = done && ticks < least ? ticks : least;
+    }
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
+    return least < UINT64_MAX ? (double)least : 0;
+}
+
+struct lc_switch_cost lc_switch_cost_measure(void) {
+    struct lc_switch_cost cost = {.next = cost_to_switch(PERIOD_NS),
+                                  .later = cost_to_switch(LONG_PERIOD_NS)};
+    return cost;
+}
+
+double lc_switch_cost_of(const struct lc_switch_cost *cost, uint64_t period_ns) {
+    double period = (double)period_ns,
+           next = period < TICK_NS ? 1 - period / (2 * TICK_NS) : TICK_NS / (2 * period);
+    double more = cost->next > cost->later ? cost->next - cost->later : 0;
+    return cost->later + more * next;
 }
 
 uint32_t lc_sample_periods(double kernel_ns, uint64_t period_ns, uint32_t most) {

@@ -90,6 +90,17 @@ uint32_t lc_stack_copy_walk(struct lc_walk *w, const struct lc_perf_record *samp
 /* Ticks; 0: not known. stack_bytes: of the copies of the stack. Takes the caller up to a
  * millisecond. */
 uint64_t lc_sample_cost_measure(uint32_t stack_bytes);
+/* Ticks that the kernel takes to stop an event and to start it again, as it does whenever the
+ * thread leaves the processor and comes back. Where the event's timer is the next one to expire,
+ * the hardware's is set anew, which a virtual machine leaves the processor for. */
+struct lc_switch_cost {
+    double next, later; /* its timer is the next one, or is not; 0: could not be measured */
+};
+/* Takes the caller some 0.1 ms. */
+struct lc_switch_cost lc_switch_cost_measure(void);
+/* Of an event of that period, on average over where it stands in its period and in that of the
+ * kernel's clock tick, 4 ms. */
+double lc_switch_cost_of(const struct lc_switch_cost *cost, uint64_t period_ns);
 
 /* A power of two, at most `most`: every so many periods a sample, so that samples take no more than
  * 0.8 % of the time, where the kernel takes kernel_ns for each (0: not known, taken to be much). A

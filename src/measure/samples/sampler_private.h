@@ -34,7 +34,8 @@ struct lc_sampler {
     bool full;            /* the time between two events has filled the fast ring */
     int32_t how_often;    /* falls where it has not */
     struct lc_switch_rate switches;
-    struct lc_off_cpu off; /* where a timer samples */
+    uint64_t booked_switches; /* of the thread: what the kernel took at them is in its account */
+    struct lc_off_cpu off;    /* where a timer samples */
     struct lc_row_table rows, addresses;
     uint64_t out_ns;   /* off the processor since; 0: it is on it */
     uint32_t out_node; /* where */
@@ -60,7 +61,8 @@ struct lc_sampling {
      * often one of a team is late at a barrier because a sample was read. */
     bool asked;
     bool by_timer;
-    _Atomic uint64_t kernel_ticks; /* that the kernel takes for a sample; 0: not known */
+    _Atomic uint64_t kernel_ticks;     /* that the kernel takes for a sample; 0: not known */
+    struct lc_switch_cost switch_cost; /* of an event; set before the first ring is opened */
 };
 extern struct lc_sampling lc_sampling;
 
@@ -80,7 +82,7 @@ static inline double lc_sampler_ns_per_tick(void) {
 /* Opens another ring where that of the thread is too small, too seldom full, or in step with the
  * program; or none any more. */
 void lc_sampler_adapt(struct lc_thread *t, struct lc_sampler *s);
-/* Opens another ring where the thread has begun to leave the processor too often to record it, or
+/* Opens other rings where the thread has begun to leave the processor too often for all of them, or
  * does so no more. */
 void lc_sampler_fit_switches(struct lc_thread *t, struct lc_sampler *s);
 /* In a child: no memory of the ring is there any more. */

@@ -26,7 +26,8 @@ enum {
     STACK_FIRST = 1 << 11, /* of the stack, in each sample; at most LC_PERF_STACK */
     PERIODS_MOST = 32,     /* the rate may fall to this part of what was asked for */
     PERIODS_COSTLY = 16,   /* where each takes long */
-    PERIODS_SWITCHING = 8, /* and does to this one where the thread leaves the processor often */
+    PERIODS_SWITCHING = 8, /* and does to this one where the thread leaves the processor often, so
+                              that the sample's timer is seldom the next one */
     ENOUGH = 8,            /* samples before the copy is made larger */
     SAME_PERIOD = 64,      /* samples with one period, then it is another one */
     OFTEN = 16,            /* the ring was full, and seldom */
@@ -37,6 +38,9 @@ enum {
     STARTS = THREADS,
     START_EVERY_MS = 16
 };
+
+/* of the time, for switches: above it the thread leaves the processor often */
+static const double SWITCHING_SHARE = 0.004;
 
 /* what threads without samples look at */
 static LC_HOT_DATA uint64_t zero;
@@ -111,14 +115,17 @@ static bool open_fast(struct lc_sampler *s, uint64_t period, uint32_t stack_byte
     return true;
 }
 
-/* Without them long times lose their end, and time off the processor its function. */
+/* Without the slow ring long times lose their end, without that of leaving time off the processor
+ * has no function: where the thread leaves the processor often, what the kernel takes for them then
+ * is too much. */
 static void open_others(struct lc_sampler *s, uint32_t stack_bytes) {
     const struct lc_perf_wanted slow = {.period_ns = lc_core.sample_period_ns * SLOWER,
                                         .stack_bytes = stack_bytes,
                                         .timer = lc_sampling.by_timer};
     const struct lc_perf_wanted leaving = {.stack_bytes = stack_bytes};
-    lc_perf_ring_open(&s->slow, &slow, SLOW_BYTES);
-    if (!lc_sampling.by_timer)
+    if (s->switches.how_often == LC_SWITCHES_SELDOM)
+        lc_perf_ring_open(&s->slow, &slow, SLOW_BYTES);
+    if (s->switches.how_often < LC_SWITCHES_ALWAYS && !lc_sampling.by_timer)
         lc_perf_ring_open(&s->leaving, &leaving, LEAVING_BYTES);
 }
 
@@ -139,13 +146,13 @@ static bool shares_rate(const struct lc_sampler *s) {
 }
 
 static uint64_t least_period(const struct lc_thread *t, const struct lc_sampler *s) {
-    uint64_t periods = s->switches.high ? PERIODS_SWITCHING : 1;
+    uint64_t periods = t->samples_rarer > 1 ? t->samples_rarer : 1;
     uint32_t n = atomic_load_explicit(&n_taken, memory_order_relaxed);
-    if (periods < t->samples_rarer)
-        periods = t->samples_rarer;
     while (shares_rate(s) && periods + 1 < n && periods < PERIODS_MOST)
         periods *= 2;
     periods *= atomic_load_explicit(&lc_core.samples_rarer, memory_order_relaxed);
+    if (s->switches.how_often > LC_SWITCHES_SELDOM && periods < PERIODS_SWITCHING)
+        periods = PERIODS_SWITCHING;
     return lc_core.sample_period_ns * (periods < PERIODS_MOST ? periods : PERIODS_MOST);
 }
 
@@ -155,12 +162,38 @@ static void fit_cost(void) {
     if (lc_sampling.by_timer || atomic_flag_test_and_set_explicit(&begun, memory_order_relaxed))
         return;
     uint64_t ticks = lc_sample_cost_measure(lc_perf_copies_stack() ? STACK_FIRST : 0);
+    lc_sampling.switch_cost = lc_switch_cost_measure();
     atomic_store_explicit(&lc_sampling.kernel_ticks, ticks, memory_order_relaxed);
     if (!lc_sampling.asked)
         atomic_store_explicit(&lc_core.samples_rarer,
                               lc_sample_periods((double)ticks * lc_sampler_ns_per_tick(),
                                                 lc_core.sample_period_ns, PERIODS_COSTLY),
                               memory_order_relaxed);
+}
+
+/* Ticks that the kernel takes whenever the thread leaves the processor and comes back. */
+static double cost_of_switch(const struct lc_sampler *s) {
+    const struct lc_switch_cost *cost = &lc_sampling.switch_cost;
+    int others = (s->slow.page != NULL) + (s->leaving.page != NULL);
+    return lc_switch_cost_of(cost, s->period_ns) + others * cost->later;
+}
+
+/* What the kernel took since then is the tool's, but no reason for fewer samples. */
+static void book_switches(struct lc_thread *t, struct lc_sampler *s) {
+    if (lc_sampling.by_timer)
+        return;
+    uint64_t now = lc_switches_now();
+    uint64_t ticks = (uint64_t)((double)(now - s->booked_switches) * cost_of_switch(s));
+    s->booked_switches = now;
+    t->counts.own_ticks += ticks;
+    t->counts.sampling_ticks += ticks;
+    t->sampling_before += ticks;
+}
+
+/* Such a rate that the kernel takes SWITCHING_SHARE for all rings. */
+static double often_per_s(const struct lc_sampler *s) {
+    double ns = cost_of_switch(s) * lc_sampler_ns_per_tick();
+    return ns > 0 && !lc_sampling.by_timer && !lc_sampling.asked ? SWITCHING_SHARE * 1e9 / ns : 0;
 }
 
 /* One that no thread has: its number; THREADS: there is none. */
@@ -202,6 +235,8 @@ static struct lc_sampler *sampler_new(struct lc_thread *t) {
         return NULL;
     }
     open_others(s, stack_bytes);
+    s->switches.often_per_s = often_per_s(s);
+    s->booked_switches = lc_switches_now();
     return s;
 }
 
@@ -295,15 +330,18 @@ static void reopen(struct lc_thread *t, struct lc_sampler *s, uint64_t period, u
 }
 
 /* The kernel stops and starts each event when the thread leaves the processor and comes back: where
- * it does that often, one event must do, without the function that each time off it began in. */
+ * it does that often, fewer events must do, and a timer that is seldom the next one. */
 void lc_sampler_fit_switches(struct lc_thread *t, struct lc_sampler *s) {
     uint32_t stack_bytes = s->fast.stack_bytes;
     uint64_t bytes = s->fast.bytes;
-    if (!lc_switch_rate_changed(&s->switches))
+    uint64_t since_ns = s->switches.since_ns;
+    bool changed = lc_switch_rate_changed(&s->switches);
+    if (s->switches.since_ns != since_ns)
+        book_switches(t, s);
+    if (!changed)
         return;
     close_all(s);
-    if (!s->switches.high)
-        open_others(s, stack_bytes);
+    open_others(s, stack_bytes);
     reopen(t, s, least_period(t, s), stack_bytes, bytes);
 }
 
@@ -322,7 +360,7 @@ void lc_sampler_adapt(struct lc_thread *t, struct lc_sampler *s) {
         return;
     }
     lc_perf_ring_close(&s->fast);
-    if (other_stack && !s->switches.high) {
+    if (other_stack) {
         close_all(s);
         open_others(s, stack_bytes);
     }
@@ -335,8 +373,10 @@ static void end(struct lc_thread *t) {
     lc_counting_end(t);
     none(t);
     t->sampler = NULL;
-    if (s != NULL && !forked)
+    if (s != NULL && !forked) {
+        book_switches(t, s);
         sampler_free(s);
+    }
 }
 
 void lc_sampler_forked(struct lc_thread *t) {

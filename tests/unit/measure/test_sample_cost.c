@@ -40,9 +40,21 @@ static void not_known(void **state) {
     assert_true(lc_sample_periods(0, PERIOD_NS, MOST) > 1);
 }
 
+/* What a context switch costs: half of the timers of one tick's length are the next one to expire,
+ * and of long ones few. */
+static void of_switches(void **state) {
+    (void)state;
+    const struct lc_switch_cost cost = {.next = 11000, .later = 3000}, odd = {.later = 3000};
+    assert_true(lc_switch_cost_of(&cost, 1) > 10999);
+    assert_int_equal(lc_switch_cost_of(&cost, 2000000), 9000);
+    assert_int_equal(lc_switch_cost_of(&cost, 4000000), 7000);
+    assert_int_equal(lc_switch_cost_of(&cost, 16000000), 4000);
+    assert_int_equal(lc_switch_cost_of(&odd, 4000000), 3000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(keeps_to_the_share),
                                        cmocka_unit_test(falls_with_the_cost),
-                                       cmocka_unit_test(not_known)};
+                                       cmocka_unit_test(not_known), cmocka_unit_test(of_switches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

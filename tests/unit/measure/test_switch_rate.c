@@ -34,7 +34,7 @@ int __wrap_getrusage(int who, struct rusage *usage) {
     return 0;
 }
 
-/* Half a second with so many switches per second: how often `high` changes. */
+/* Half a second with so many switches per second: how often `how_often` changes. */
 static int changes(struct lc_switch_rate *rate, double per_s) {
     int n = 0;
     for (int i = 0; i < LOOKS_PER_S / 2; i++) {
@@ -45,20 +45,35 @@ static int changes(struct lc_switch_rate *rate, double per_s) {
     return n;
 }
 
-static void high_and_low(void **state) {
+static void always_and_seldom(void **state) {
     (void)state;
     struct lc_switch_rate rate = {0};
     now_ns = 1000000000;
     assert_int_equal(changes(&rate, 900), 0);
     assert_int_equal(changes(&rate, 1200), 1);
-    assert_true(rate.high);
+    assert_int_equal(rate.how_often, LC_SWITCHES_ALWAYS);
     assert_int_equal(changes(&rate, 600), 0); /* it stays so until it is half of that */
-    assert_true(rate.high);
     assert_int_equal(changes(&rate, 400), 1);
-    assert_false(rate.high);
+    assert_int_equal(rate.how_often, LC_SWITCHES_SELDOM);
     assert_int_equal(changes(&rate, 0), 0);
     assert_int_equal(changes(&rate, 20000), 1);
-    assert_true(rate.high);
+    assert_int_equal(rate.how_often, LC_SWITCHES_ALWAYS);
+}
+
+static void often(void **state) {
+    (void)state;
+    struct lc_switch_rate rate = {.often_per_s = 300};
+    now_ns = 1000000000;
+    assert_int_equal(changes(&rate, 250), 0);
+    assert_int_equal(changes(&rate, 400), 1);
+    assert_int_equal(rate.how_often, LC_SWITCHES_OFTEN);
+    assert_int_equal(changes(&rate, 200), 0);
+    assert_int_equal(changes(&rate, 2000), 1);
+    assert_int_equal(rate.how_often, LC_SWITCHES_ALWAYS);
+    assert_int_equal(changes(&rate, 400), 1);
+    assert_int_equal(rate.how_often, LC_SWITCHES_OFTEN);
+    assert_int_equal(changes(&rate, 100), 1);
+    assert_int_equal(rate.how_often, LC_SWITCHES_SELDOM);
 }
 
 /* What happened before the first look says nothing, and the time until then is not a window. */
@@ -70,12 +85,12 @@ static void first_look(void **state) {
     errno = EXDEV;
     for (int i = 0; i < LOOKS; i++)
         assert_false(lc_switch_rate_changed(&rate));
-    assert_false(rate.high);
+    assert_int_equal(rate.how_often, LC_SWITCHES_SELDOM);
     assert_int_equal(errno, EXDEV);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(high_and_low),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(always_and_seldom), cmocka_unit_test(often),
                                        cmocka_unit_test(first_look)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
