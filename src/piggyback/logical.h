@@ -51,6 +51,20 @@ struct lc_logical {
     struct lc_cpvec vec;
 };
 
+/* The last call's own work at its end took less than usual: the program went on so long before
+ * `last`, at the latest now. */
+static inline uint64_t lc_logical_early(const struct lc_logical *l, uint64_t now) {
+    uint64_t early = l->last > now ? l->last - now : 0;
+    return early < l->own_in_calls ? early : l->own_in_calls;
+}
+
+static inline void lc_logical_back_to(struct lc_logical *l, uint64_t now) {
+    uint64_t early = lc_logical_early(l, now);
+    l->last -= early;
+    l->skipped -= early;
+    l->own_in_calls -= early;
+}
+
 /* Is work that ends now left out? */
 static inline bool lc_logical_left_out(const struct lc_logical *l, uint64_t now) {
     return (lc_hash_key(now >> l->lot) >> 40) % LC_LOT_ONE_OF != 0;

@@ -588,6 +588,18 @@ static uint64_t without_samples(struct lc_thread *t, uint64_t cost) {
     return usual;
 }
 
+/* Of a call that is measured: its own work after its end takes so long as a rule. */
+static void note_end(struct lc_thread *t, uint64_t ticks) {
+    uint64_t usual = t->own_ticks;
+    if (t->counts.sampled_calls == 0) { /* the first group: its least */
+        t->own_ticks = (uint32_t)(usual == 0 || ticks < usual ? ticks : usual);
+        return;
+    }
+    if (usual != 0 && ticks > USUAL_TIMES * usual) /* the thread was interrupted */
+        ticks = USUAL_TIMES * usual;
+    t->own_ticks = (uint32_t)(usual == 0 ? ticks : (usual * 15 + ticks) / 16);
+}
+
 LC_COLD void lc_sample_end_cold(struct lc_call *call) {
     struct lc_thread *t = call->thread;
     uint64_t now = lc_ticks();
@@ -603,6 +615,8 @@ LC_COLD void lc_sample_end_cold(struct lc_call *call) {
     /* Much more than usual: the thread was interrupted. */
     if (t->usual_ticks != 0 && cost > USUAL_TIMES * t->usual_ticks)
         cost = USUAL_TIMES * t->usual_ticks;
+    uint64_t after = now - call->end, stamps = budget.sample_ticks / 2;
+    note_end(t, after > stamps ? after - stamps : 0);
     if (t->samples_ticks == call->begin)
         cost = without_samples(t, cost);
     t->usual_ticks = t->usual_ticks == 0 ? cost : (t->usual_ticks * 15 + cost) / 16 + 1;

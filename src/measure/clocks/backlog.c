@@ -352,6 +352,7 @@ bool lc_clk_backlog_empty(struct lc_clk_thread *k) {
 void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_event_at *where, bool region) {
     uint64_t ticks = where->begin > k->seen ? where->begin - k->seen : 0;
     uint32_t node = where->node;
+    lc_clk_log_early(k->seen, where->begin);
     k->seen = where->begin;
     if (lc_clk_interval_now() != 0)
         k->worked += ticks;

@@ -104,6 +104,8 @@ static inline void useful(struct lc_clk_thread *k, uint64_t now, uint32_t node) 
 static LC_COLD void log_call(const struct lc_clk_thread *k, const struct lc_call *call) {
     LC_CLK_LOG("C %s %llu %llu %u %u\n", lc_fn_names[call->fn], (unsigned long long)call->begin,
                (unsigned long long)call->end, k->l.interval, call->entry->path->node);
+    if (call->own > 0)
+        LC_CLK_LOG("D %u\n", call->own);
 }
 
 uint64_t lc_clk_receive_now(struct lc_clk_thread *k) {
@@ -173,8 +175,18 @@ static inline void portion(struct lc_clk_thread *k, const struct lc_call *call, 
                                                     call->entry->path->node, 1, ticks});
 }
 
+/* The last call's own work at its end took less than usual. With lc_clk_own_lock. */
+static LC_COLD void back_to(struct lc_clk_thread *k, uint64_t now) {
+    if (!lc_clk.backlog)
+        lc_clk_log_early(k->l.last, now);
+    lc_logical_back_to(&k->l, now);
+}
+
 /* Other than usual: scenarios, regions since the last call, something to do, a switch. */
 static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k) {
+    lc_clk_own_lock(k);
+    back_to(k, call->begin);
+    lc_clk_own_unlock(k);
     uint64_t last = k->l.last;
     lc_clk_origins_called(k);
     lc_clk_own_lock(k);
@@ -206,6 +218,10 @@ static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
             lc_clk_origins_called(k);
         k->any_candidate = false;
         lc_clk_own_lock(k);
+        if (lc_unlikely(call->begin < last)) {
+            back_to(k, call->begin);
+            last = k->l.last;
+        }
         lc_logical_useful(&k->l, call->begin, lc_clk_node_before(call));
         k->between = false;
         lc_clk_own_unlock(k);
@@ -256,6 +272,8 @@ static __attribute__((noinline)) void begin_in_backlog(struct lc_call *call,
     if (over || only_waits(call->fn) || (lc_clk_backlog_lags() && !lc_clk.fn_silent[call->fn]))
         lc_clk_backlog_progress(call->begin);
     uint64_t ticks = call->begin > k->seen ? call->begin - k->seen : 0;
+    lc_clk_log_early(k->seen, call->begin);
+    k->seen = call->begin < k->seen ? call->begin : k->seen;
     if (lc_clk_interval_now() != 0)
         k->worked += ticks;
     lc_clk_composed_worked(ticks, lc_clk_node_before(call), false);
@@ -286,7 +304,8 @@ static void end_again(struct lc_call *call, struct lc_clk_thread *k) {
     if (own <= lc_clk.slow_ticks || k->deferred.ended) /* what is left to do has not waited */
         return;
     lc_clk_own_lock(k);
-    k->l.last = call->end = now;
+    call->end = now;
+    k->l.last = now + call->own;
     k->l.skipped += own;
     k->l.own_in_calls += own;
     lc_clk_own_unlock(k);
@@ -314,10 +333,14 @@ static LC_COLD void end_unusual(struct lc_call *call, struct lc_clk_thread *k) {
         mark_end(k);
 }
 
-static inline void end(struct lc_call *call, struct lc_clk_thread *k) {
+/* left: when the program goes on; own: our own work before that */
+static inline void end(const struct lc_call *call, struct lc_clk_thread *k, uint64_t left,
+                       uint64_t own) {
     lc_clk_own_lock(k);
-    k->l.last = call->end;
-    k->l.in_mpi += call->end - call->begin;
+    k->l.last = left;
+    k->l.in_mpi += left - call->begin - own;
+    k->l.skipped += own;
+    k->l.own_in_calls += own;
     k->between = true;
     lc_clk_own_unlock(k);
     k->began = call->begin;
@@ -327,10 +350,7 @@ static inline void end(struct lc_call *call, struct lc_clk_thread *k) {
 static void end_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     uint64_t own;
     memcpy(&own, data, sizeof own);
-    end(call, k);
-    k->l.in_mpi -= own;
-    k->l.skipped += own;
-    k->l.own_in_calls += own;
+    end(call, k, call->end, own);
     mark_end(k);
 }
 
@@ -351,14 +371,16 @@ static __attribute__((noinline)) void end_in_backlog(struct lc_call *call,
     if ((!only_waits(call->fn) || lc_clk_backlog_lags()) && !lc_clk.fn_silent[call->fn])
         lc_clk_backlog_progress(call->end);
     uint64_t now = lc_ticks(), own = now - call->end;
-    if (own > lc_clk.slow_ticks) {
+    if (own > lc_clk.slow_ticks)
         call->end = now;
-        LC_CLK_LOG("D %llu\n", (unsigned long long)own);
-    } else {
+    else
         own = 0;
-    }
-    k->seen = call->end;
-    lc_clk_backlog_call_ends(k, call, own);
+    own += call->own;
+    if (own > 0)
+        LC_CLK_LOG("D %llu\n", (unsigned long long)own);
+    struct lc_call left = *call;
+    k->seen = left.end += call->own;
+    lc_clk_backlog_call_ends(k, &left, own);
 }
 
 void lc_clocks_call_end(struct lc_call *call) {
@@ -375,7 +397,7 @@ void lc_clocks_call_end(struct lc_call *call) {
         lc_clk_own_unlock(k);
         return;
     }
-    end(call, k);
+    end(call, k, call->end + call->own, call->own);
     k->deferred.ended = k->deferred.kind != LC_DEFERRED_NONE;
     if (lc_unlikely((lc_clk.log != NULL) | lc_clk.finish_may_wait | k->choose_now))
         end_unusual(call, k);
@@ -388,8 +410,9 @@ static __attribute__((noinline)) void part_of_time(struct lc_clk_thread *k, uint
         finish_last_call(k);
         lc_clk_origins_called(k);
     }
-    uint64_t last = k->l.last;
     lc_clk_own_lock(k);
+    back_to(k, now);
+    uint64_t last = k->l.last;
     useful(k, now, node);
     lc_clk_own_unlock(k);
     uint64_t ticks = now > last ? now - last : 0;

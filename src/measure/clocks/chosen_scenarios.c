@@ -452,7 +452,8 @@ void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call) {
     pthread_mutex_unlock(&one_at_a_time);
     uint64_t now = lc_ticks(), own = now - call->end;
     lc_clk_own_lock(k);
-    k->l.last = call->end = now;
+    call->end = now;
+    k->l.last = now + call->own;
     k->l.skipped += own;
     lc_clk_own_unlock(k);
     lc_budget_apart(call->thread, own);

@@ -235,13 +235,19 @@ void lc_clk_all_unlock(void); /* releases what lc_clk_all_lock took */
  * over), Z context number (and its record was not waited for); then C function begin end interval
  * node: the call that they belong to. F 1|0 time name: a phase begins, ends. Windows: U to context
  * tag (announces an epoch), V source context tag (has received that), K context target shared (a
- * lock's epoch is over). D ticks: so much before the next begin was our own work. At the end N node
- * parent name. */
+ * lock's epoch is over). D ticks: so much before the next begin was our own work; negative: less
+ * than an earlier D said. At the end N node parent name. */
 #define LC_CLK_LOG(...)                                                                            \
     do {                                                                                           \
         if (lc_unlikely(lc_clk.log != NULL))                                                       \
             fprintf(lc_clk.log, __VA_ARGS__);                                                      \
     } while (0)
+
+/* The next event has come before the last call's own work would have been over as a rule. */
+static inline void lc_clk_log_early(uint64_t last, uint64_t now) {
+    if (now < last)
+        LC_CLK_LOG("D -%llu\n", (unsigned long long)(last - now));
+}
 
 /* Lengths of time as they go to other nodes, whose ticks may differ. Signed: the processor has an
  * instruction for that; unsigned numbers take a dozen. */

@@ -110,8 +110,10 @@ void lc_clk_interval_end(uint64_t now) {
         for (struct lc_clk_thread *k = lc_clk.threads; k != NULL; k = k->next) {
             if (k->l.interval != lc_clk.n_intervals)
                 continue;
+            uint64_t early = lc_logical_early(&k->l, now);
+            uint64_t last = k->l.last - early, skipped = k->l.skipped - early;
             uint64_t since = k->in_runtime; /* its time there is neither useful, nor in MPI */
-            uint64_t rest = is_between(k) && now > k->l.last ? now - k->l.last : 0;
+            uint64_t rest = is_between(k) && now > last ? now - last : 0;
             double own = (double)(k->l.own + rest), chain = (double)(k->l.useful + rest);
             if (rest > 0) {
                 lc_cpvec_add(&k->l.vec, (uint64_t)k->l.rank << 32, rest);
@@ -120,20 +122,20 @@ void lc_clk_interval_end(uint64_t now) {
             }
             v->threads += 1;
             v->useful_sum += own;
-            v->in_mpi += (double)(k->l.in_mpi + k->l.own_in_calls); /* as in the profile */
+            v->in_mpi += (double)(k->l.in_mpi + k->l.own_in_calls - early); /* as in the profile */
             v->outside_mpi +=
-                (double)(k->l.last + rest - k->l.begin - k->l.skipped - k->l.in_mpi - k->l.in_omp);
+                (double)(last + rest - k->l.begin - skipped - k->l.in_mpi - k->l.in_omp);
             longer(v, LC_PATH_THREAD, &v->useful_max, own, k);
             if (chain > v->chain || longest == NULL)
                 longest = k;
             longer(v, LC_PATH_GLOBAL, &v->chain, chain, k);
             double outside = (double)(int64_t)((since ? since : now) - k->l.origin);
-            double until = (double)(since ? now - k->l.begin : k->l.last + rest - k->l.begin);
+            double until = (double)(since ? now - k->l.begin : last + rest - k->l.begin);
             longer(v, LC_PATH_PROCESS, &v->process_chain, (double)(k->l.process + rest), k);
             longer(v, LC_PATH_OUTSIDE_OMP, &v->outside_omp, outside, k);
             if (k == lc_clk.threads) /* the first one: most processes call MPI from it */
                 longer(v, LC_PATH_OUTSIDE_MPI, &v->outside_mpi_max,
-                       until - (double)(k->l.skipped + k->l.in_mpi), k);
+                       until - (double)(skipped + k->l.in_mpi), k);
             for (uint32_t s = 0; s < lc_clk.n_whatif; s++)
                 if ((double)k->l.vec.whatif[s] > v->whatif[s])
                     v->whatif[s] = (double)k->l.vec.whatif[s];

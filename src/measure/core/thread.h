@@ -48,6 +48,7 @@ struct lc_thread {
     uint32_t depth;            /* 1 inside an MPI call: nested calls pass through */
     uint64_t last_ticks;       /* end of the last event */
     uint64_t outside_ticks;    /* time between events */
+    uint32_t own_ticks;        /* as struct lc_call has it, by calls that were measured */
     struct lc_entry *last;     /* its entry */
     struct lc_entry **buckets; /* LC_BUCKETS lists of entries */
     uint32_t ctx;              /* serial of the entry that began the innermost region, 0: none */
@@ -135,10 +136,13 @@ struct lc_call {
     struct lc_thread *thread;
     struct lc_entry *entry;
     uint64_t begin, end;
+    uint64_t from; /* its time in the profile begins: begin, or later, where `own` of the call
+                      before was less than usual */
     uint32_t fn, mode;
     uint64_t class_bytes; /* decides the size class */
     uint64_t bytes_sent, bytes_rcvd;
     uint32_t flags; /* LC_RAW_ROW_* */
+    uint32_t own;   /* ticks: what our own work after the end takes as a rule; part of the call */
     /* leading items of entry that are the same activation as at the previous event */
     uint32_t common;
 };

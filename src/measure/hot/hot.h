@@ -127,7 +127,8 @@ static inline void lc_book_gap(struct lc_call *call) {
     struct lc_entry *e = call->entry;
     if (lc_unlikely(e->previous[0] != t->last))
         lc_entry_transition(t, e);
-    uint64_t gap = call->begin - t->last_ticks;
+    uint64_t last = t->last_ticks, gap = call->begin > last ? call->begin - last : 0;
+    call->from = last + gap;
     e->gap_row[0]->sum += gap;
     e->gap_ticks[0] += gap;
     t->outside_ticks += gap;
@@ -154,6 +155,7 @@ static inline bool lc_enter_event_at(struct lc_call *call, uint32_t fn, void *fr
     call->bytes_sent = 0;
     call->bytes_rcvd = 0;
     call->flags = 0;
+    call->own = 0;
     if (lc_unlikely(t == NULL || t->depth != 0))
         return lc_enter_cold(call, (uint64_t)ra, (uint64_t)frame);
     uint32_t mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
@@ -217,19 +219,22 @@ static inline void lc_row_add(struct lc_state_row *row, uint64_t ticks, uint64_t
  * from another core is on its way meanwhile (-16 ns on a message). */
 static inline void lc_stamp_end(struct lc_call *call) {
     __builtin_prefetch(call->thread->expected);
+    call->own = call->thread->own_ticks;
     call->end = lc_ticks();
 }
 
 static inline void lc_leave(struct lc_call *call) {
     struct lc_thread *t = call->thread;
     lc_hook_call_end(call);
+    uint64_t left = call->end + call->own;
+    uint64_t from = call->from > call->begin ? call->from : call->begin;
+    left = left > from ? left : from;
     uint32_t key = (LC_NO_MINIMA ? 0 : lc_size_class(call->class_bytes)) | call->flags << 8;
-    lc_row_add(lc_row(t, call->entry->path, key), call->end - call->begin, call->bytes_sent,
-               call->bytes_rcvd);
+    lc_row_add(lc_row(t, call->entry->path, key), left - from, call->bytes_sent, call->bytes_rcvd);
     atomic_store_explicit(&t->state->call_begin, 0, memory_order_relaxed);
     if (lc_unlikely(lc_samples_new(t)))
         lc_samples_left(call);
-    t->last_ticks = call->end;
+    t->last_ticks = left;
     t->last = call->entry;
     t->depth = 0;
     lc_sample_end(call);

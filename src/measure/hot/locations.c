@@ -134,6 +134,7 @@ static void thread_gone(void *value) {
     if (lc_core.forked)
         return;
     struct lc_call call = {.thread = t, .entry = t->last, .begin = lc_ticks()};
+    call.begin = call.begin > t->last_ticks ? call.begin : t->last_ticks; /* struct lc_call: own */
     call.mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
     t->rests = will_rest(t);
     lc_parts_thread_end(&call);

@@ -17,7 +17,8 @@ static void note_poll(struct lc_thread *t) {
     t->timed_poll = NULL;
     if (t->last_ticks < t->poll_begin || (uint32_t)t->last->fn_ctx != site->fn)
         return; /* it was not booked */
-    uint64_t ticks = t->last_ticks - t->poll_begin, usual = site->poll_ticks / LC_POLL_PARTS;
+    uint64_t left = t->last_ticks - t->own_ticks, usual = site->poll_ticks / LC_POLL_PARTS;
+    uint64_t ticks = left > t->poll_begin ? left - t->poll_begin : 0;
     uint64_t stamp = lc_budget_stamp_ticks(); /* others take none */
     ticks -= ticks > stamp ? stamp : ticks;
     if (usual != 0 && ticks > LONGEST * (usual + 1))

@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from launch import virtual_time  # noqa: E402
 
 EXACT = 1e-5  # seconds, in virtual time
+READ_S = 1e-6  # that a reading of the clock takes (clock_of_reads.c)
 
 
 def run(latecomer, flavour, command, extra, scratch):
@@ -178,6 +179,19 @@ def check_budget(output, result):
     expect(paths == {path.replace("MPI_Wtime", "MPI_Sendrecv") for path in SPREAD}, f"call paths of MPI_Sendrecv: {paths}")
 
 
+def check_own(output, result):
+    """The tool's own work at the ends of calls is no work of the program: by a clock that only stamps of the tool move, the program between two
+    calls takes no time, in the profile and in the clocks, and no time is lost by it."""
+    check_counts(output, result)
+    pop, calls = result["pop"], result["meta"]["coverage"]["calls"]
+    useful_s = pop["parallel_efficiency"] * pop["elapsed_s"]
+    booked_s = sum(seconds for path, seconds in exclusive_times(result).items() if "/MPI_" not in path)
+    print(f"of {calls} calls and {pop['elapsed_s']} s useful: {useful_s} s, outside of MPI: {booked_s} s")
+    expect(calls > 100000 and pop["elapsed_s"] > calls * READ_S, f"{calls} calls in {pop['elapsed_s']} s")
+    for seconds in (useful_s, booked_s):
+        expect(seconds < 0.05 * calls * READ_S, f"{seconds} s of the program, with {calls} calls")
+
+
 def check_polls(output, result):
     """Of polls above the budget some are timed: all are counted, where the program made them, and MPI says what it says to the bare program."""
     check_counts(output, result)
@@ -198,6 +212,10 @@ def check_polls(output, result):
         expect(visits.get(path) == n * rounds, f"{path}: {visits.get(path)} of {n * rounds} visits, {visits}")
 
 
+def own_of_reads():
+    return {"LATECOMER_MAX_OVERHEAD": "off", **enough_of_reads()}
+
+
 def budget_of_reads():
     """The library is the last argument, which the program does not look at."""
     return {"LATECOMER_MAX_OVERHEAD": "1%", **enough_of_reads()}
@@ -212,7 +230,7 @@ def enough_of_reads():
 CHECKS = {"data": (check_data, {}), "recycled": (check_recycled, {"LATECOMER_MAX_OVERHEAD": "off"}),
           "kept": (check_kept, {"LATECOMER_MAX_OVERHEAD": "off"}), "full": (check_full, {"LATECOMER_MAX_OVERHEAD": "off"}),
           "enough": (check_full, enough_of_reads), "budget": (check_budget, budget_of_reads),
-          "polls": (check_polls, budget_of_reads),
+          "polls": (check_polls, budget_of_reads), "own": (check_own, own_of_reads),
           "stripped": (check_stripped, {}), "stacks": (check_stacks, {"LATECOMER_CHECK_PATHS": "1"}), "threads": (check_counts, {}), "code": (check_code, virtual_time)}
 
 

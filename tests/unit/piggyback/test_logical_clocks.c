@@ -88,6 +88,28 @@ static void one_edge(void **state) {
     assert_int_equal(b.useful, 14);
 }
 
+/* A call ended at 100, and the program is taken to go on at 110; it does at 104, and works until
+ * 120. */
+static void went_on_sooner(void **state) {
+    (void)state;
+    struct lc_area area_a, area_b;
+    start(&area_a, &area_b, 0);
+    lc_logical_useful(&a, 60, 5);
+    a.in_mpi = 40;
+    a.last = 110;
+    a.skipped = a.own_in_calls = 10;
+    lc_logical_back_to(&a, 104);
+    assert_int_equal(a.own_in_calls, 4);
+    lc_logical_useful(&a, 120, 5);
+    assert_int_equal(a.useful, 60 + 16);
+    assert_int_equal(a.last - a.begin, a.useful + a.in_mpi + a.skipped);
+    lc_logical_back_to(&a, 120); /* nothing was early */
+    assert_int_equal(a.skipped, 4);
+    lc_logical_back_to(&a, 0); /* nor by more than such work */
+    assert_int_equal(a.last, 116);
+    assert_int_equal(a.skipped, 0);
+}
+
 static void overflow(void **state) {
     (void)state;
     struct lc_area area_a, area_b;
@@ -774,6 +796,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(outer_nodes),
                                        cmocka_unit_test(rule_of_places),
                                        cmocka_unit_test(one_edge),
+                                       cmocka_unit_test(went_on_sooner),
                                        cmocka_unit_test(overflow),
                                        cmocka_unit_test(same_version_again),
                                        cmocka_unit_test(behind),
