@@ -25,6 +25,8 @@ struct op {
     uint64_t replied;
     int to;
     bool persistent, active, waits, answered;
+    int told, result; /* persistent and active: the MPI was asked, and has told this */
+    MPI_Status status;
     struct vt_exchange exchange;
     int parts, ready, part_tag; /* partitioned: how many, how many are ready; tag of the clock */
     MPI_Comm *made, shadow;     /* of MPI_Comm_idup; the shadow comes with another request */

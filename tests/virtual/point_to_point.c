@@ -460,6 +460,7 @@ static void prepare(MPI_Request request) {
     if (op == NULL)
         return;
     op->answered = false;
+    op->told = 0;
     op->in = (struct head){0};
     op->posted = vt_now();
     if (op->kind == SEND)

@@ -11,6 +11,7 @@
 
 static struct op *ops; /* in order: handles of requests that were complete at once may be equal */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER; /* after the other one */
 
 struct op *vt_op_new(enum kind kind, const struct vt_channel *channel) {
     struct op *op = calloc(1, sizeof *op);
@@ -70,6 +71,36 @@ static void answer(struct op *op) {
     op->answered = true;
 }
 
+/* MPI_Request_get_status. What it tells of a persistent request is kept: in MPICH 4.2 that makes
+ * the request inactive. */
+static int ask(struct op *op, MPI_Request request, int *done, MPI_Status *status) {
+    bool keeps = op != NULL && op->persistent && op->active;
+    if (!keeps)
+        return CALL(PMPI_Request_get_status, request, done, status);
+    pthread_mutex_lock(&asking); /* who asks second might find it inactive */
+    if (!op->told)
+        op->result = CALL(PMPI_Request_get_status, request, &op->told, &op->status);
+    *done = op->told;
+    if (op->told)
+        *status = op->status;
+    int result = op->result;
+    pthread_mutex_unlock(&asking);
+    return result;
+}
+
+/* The result and status of a wait that ends a request: if the question has made it inactive, which
+ * an empty status shows, what was told then. Else the wait is right: of partitioned receives MPICH
+ * 4.0 tells no source and tag when it is asked. */
+static int ended(const struct op *op, int result, MPI_Status *status) {
+    if (op == NULL || !op->told || result != MPI_SUCCESS || status->MPI_SOURCE != MPI_ANY_SOURCE ||
+        status->MPI_TAG != MPI_ANY_TAG)
+        return result;
+    MPI_Status told = op->status;
+    told.MPI_ERROR = status->MPI_ERROR; /* only those of several requests have one */
+    *status = told;
+    return op->result;
+}
+
 static void sleep_truly(long ns) {
     syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = ns}, NULL);
 }
@@ -78,10 +109,10 @@ void vt_serve(int turn) {
     pthread_mutex_lock(&lock);
     for (struct op *op = ops; op != NULL; op = op->next) {
         int done = 0;
-        MPI_Status status;
+        MPI_Status status = {0};
         if (!(op->kind & RECEIVE) || !op->active || op->answered || op->message != MPI_MESSAGE_NULL)
             continue;
-        CALL(PMPI_Request_get_status, op->request, &done, &status);
+        ask(op, op->request, &done, &status);
         if (done && op->kind == RECEIVE)
             answer(op);
     }
@@ -102,10 +133,10 @@ void vt_no_reply(struct op *op) {
 /* Is it complete for the program: the request itself, and what carries clocks? */
 bool vt_complete(struct op *op, MPI_Request request) {
     int done = 0, cancelled = 0;
-    MPI_Status status;
+    MPI_Status status = {0};
     if (op != NULL && op->kind == COLLECTIVE && op->channel->file)
         return vt_exchange_done(&op->exchange); /* all have come: it will not take long */
-    CALL(PMPI_Request_get_status, request, &done, &status);
+    ask(op, request, &done, &status);
     if (!done)
         return false;
     if (op == NULL)
@@ -162,6 +193,7 @@ static void settle(struct op *op, MPI_Status *status) {
     op->in = (struct head){0};
     op->replied = 0;
     op->active = false;
+    op->told = 0;
     if (!op->persistent)
         free(op);
 }
@@ -178,7 +210,7 @@ static int finish(MPI_Request *request, MPI_Status *status);
 
 /* For a blocking call: a request has been started, or not. */
 int vt_until_done(int result, MPI_Request *request, MPI_Status *status) {
-    MPI_Status own;
+    MPI_Status own = {0};
     if (result != MPI_SUCCESS)
         return result;
     struct op *op = vt_op_find(*request);
@@ -227,7 +259,7 @@ static int finish(MPI_Request *request, MPI_Status *status) {
     struct op *op = vt_op_find(*request);
     if (op != NULL && !op->persistent)
         vt_op_forget(op);
-    int result = CALL(PMPI_Wait, request, status);
+    int result = ended(op, CALL(PMPI_Wait, request, status), status);
     if (op != NULL && op->persistent && *request == MPI_REQUEST_NULL) {
         vt_op_forget(op); /* Open MPI frees those that fail */
         op->persistent = false;
@@ -295,7 +327,7 @@ bool vt_is_there(bool found, uint64_t at) {
 
 BOTH(MPI_Wait)(MPI_Request *request, MPI_Status *status) {
     uint64_t at;
-    MPI_Status own;
+    MPI_Status own = {0};
     if (vt_inside > 0 || vt_op_find(*request) == NULL || state_of(*request, &at) == IDLE)
         return CALL(PMPI_Wait, request, status);
     for (int turn = 0; state_of(*request, &at) == PENDING; turn++)
@@ -305,13 +337,31 @@ BOTH(MPI_Wait)(MPI_Request *request, MPI_Status *status) {
 
 BOTH(MPI_Test)(MPI_Request *request, int *flag, MPI_Status *status) {
     uint64_t at;
-    MPI_Status own;
+    MPI_Status own = {0};
     enum state state =
         vt_inside > 0 || vt_op_find(*request) == NULL ? IDLE : state_of(*request, &at);
     if (state == IDLE)
         return CALL(PMPI_Test, request, flag, status);
     *flag = vt_is_there(state == COMPLETE, at);
     return *flag ? finish(request, status != MPI_STATUS_IGNORE ? status : &own) : MPI_SUCCESS;
+}
+
+/* The same for several: each status has an error if there is one. */
+static int all_ended(int count, struct op *const known[], int result, MPI_Status statuses[]) {
+    int class = result;
+    if (result != MPI_SUCCESS)
+        CALL(PMPI_Error_class, result, &class);
+    for (int i = 0; i < count && (class == MPI_SUCCESS || class == MPI_ERR_IN_STATUS); i++) {
+        int own = class == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR;
+        int error = ended(known[i], own, &statuses[i]);
+        for (int k = 0; error != MPI_SUCCESS && class == MPI_SUCCESS && k < count; k++)
+            statuses[k].MPI_ERROR = MPI_SUCCESS;
+        if (error != MPI_SUCCESS)
+            class = result = MPI_ERR_IN_STATUS;
+        if (class != MPI_SUCCESS)
+            statuses[i].MPI_ERROR = error;
+    }
+    return result;
 }
 
 static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
@@ -328,7 +378,7 @@ static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[]) 
         else if (known[i] != NULL && !known[i]->persistent)
             vt_op_forget(known[i]);
     }
-    int result = CALL(PMPI_Waitall, count, requests, statuses);
+    int result = all_ended(count, known, CALL(PMPI_Waitall, count, requests, statuses), statuses);
     for (int i = 0; i < count; i++) {
         struct op *op = known[i];
         bool pending = op != NULL && result != MPI_SUCCESS &&
@@ -365,7 +415,7 @@ BOTH(MPI_Testall)(int count, MPI_Request requests[], int *flag, MPI_Status statu
 BOTH(MPI_Waitany)(int count, MPI_Request requests[], int *index, MPI_Status *status) {
     uint64_t at = 0;
     bool active;
-    MPI_Status own;
+    MPI_Status own = {0};
     int place = vt_inside > 0 ? -1 : first_complete(count, requests, &at, &active);
     if (vt_inside > 0 || (place < 0 && !active))
         return CALL(PMPI_Waitany, count, requests, index, status);
@@ -381,7 +431,7 @@ BOTH(MPI_Testany)
 (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
     uint64_t at = 0;
     bool active;
-    MPI_Status own;
+    MPI_Status own = {0};
     int place = vt_inside > 0 ? -1 : first_complete(count, requests, &at, &active);
     if (vt_inside > 0 || (place < 0 && !active))
         return CALL(PMPI_Testany, count, requests, index, flag, status);
@@ -398,7 +448,7 @@ static int finish_some(int count, MPI_Request requests[], int *done, int indices
     uint64_t until = vt_now() + VT_LATENCY_NS, at;
     *done = 0;
     for (int i = 0; i < count; i++) {
-        MPI_Status own;
+        MPI_Status own = {0};
         MPI_Status *status = statuses != MPI_STATUSES_IGNORE ? &statuses[*done] : &own;
         if (state_of(requests[i], &at) != COMPLETE || at > until)
             continue;
@@ -442,7 +492,7 @@ BOTH(MPI_Testsome)
 /* As probes: the clock moves when the request is completed. The tool asks, too. */
 BOTH(MPI_Request_get_status)(MPI_Request request, int *flag, MPI_Status *status) {
     uint64_t at;
-    MPI_Status own;
+    MPI_Status own = {0};
     enum state state = vt_inside > 0 ? IDLE : state_of(request, &at);
     if (state == IDLE)
         return CALL(PMPI_Request_get_status, request, flag, status);
@@ -451,8 +501,8 @@ BOTH(MPI_Request_get_status)(MPI_Request request, int *flag, MPI_Status *status)
         return MPI_SUCCESS;
     if (status == MPI_STATUS_IGNORE)
         status = &own;
-    int result = CALL(PMPI_Request_get_status, request, flag, status);
     struct op *op = vt_op_find(request);
+    int result = ask(op, request, flag, status);
     if (op != NULL && op->kind & RECEIVE)
         vt_shorten(status);
     return result;
