@@ -24,17 +24,6 @@ static int error_class(int result) {
     return class;
 }
 
-bool lc_request_is_over(const struct lc_request *r, const MPI_Request *handle) {
-    if (!r->persistent || *handle == MPI_REQUEST_NULL)
-        return *handle == MPI_REQUEST_NULL;
-    /* of an inactive request the status is empty; that of a complete send need not be set */
-    MPI_Status status;
-    int done = 0;
-    memset(&status, 0, sizeof status);
-    return lc_real.Request_get_status(r->handle, &done, &status) == MPI_SUCCESS && done &&
-           status.MPI_TAG == MPI_ANY_TAG;
-}
-
 bool lc_was_refused(int result) {
     static const int classes[] = {MPI_ERR_BUFFER, MPI_ERR_COUNT,    MPI_ERR_TYPE,  MPI_ERR_TAG,
                                   MPI_ERR_COMM,   MPI_ERR_RANK,     MPI_ERR_ROOT,  MPI_ERR_GROUP,
@@ -46,6 +35,14 @@ bool lc_was_refused(int result) {
         if (class == classes[i])
             return true;
     return false;
+}
+
+/* After a call that has failed, with this error for the request: it is complete. MPI is not asked:
+ * where that makes complete ones inactive, the program would not get their statuses. */
+static bool is_over(const struct lc_request *r, const MPI_Request *handle, int error) {
+    if (!r->persistent || *handle == MPI_REQUEST_NULL)
+        return *handle == MPI_REQUEST_NULL;
+    return error_class(error) != MPI_ERR_PENDING && !lc_was_refused(error);
 }
 
 /* Nothing was transferred. */
@@ -153,26 +150,25 @@ static void request_failed(struct lc_call *call, struct lc_request *r, int resul
 
 void lc_complete_failed(struct lc_call *call, int result, struct lc_request *known,
                         const MPI_Request *request, const MPI_Status *status) {
-    if (lc_request_is_over(known, request))
+    if (is_over(known, request, result))
         request_failed(call, known, result, request, status);
 }
 
 /* Open MPI ends all receives that have failed by then, and tells of one. */
 void lc_any_failed(struct lc_call *call, struct lc_array *array, int result, const int *index,
                    const MPI_Status *status) {
+    bool refused = lc_was_refused(result); /* *index need not be readable */
     for (int i = 0; i < array->count; i++) {
         struct lc_request *r = array->known[i];
-        if (r == NULL || !lc_request_is_over(r, &array->handles[i]))
+        bool told = r != NULL && !refused && i == *index;
+        if (r == NULL || !is_over(r, &array->handles[i], told ? result : MPI_ERR_PENDING))
             continue;
         MPI_Status posted;
         memset(&posted, 0, sizeof posted);
         posted.MPI_SOURCE = r->peer;
         posted.MPI_TAG = r->tag;
         bool known = r->peer != MPI_ANY_SOURCE && r->tag != MPI_ANY_TAG;
-        request_failed(call, r, result, &array->handles[i],
-                       i == *index ? status
-                       : known     ? &posted
-                                   : NULL);
+        request_failed(call, r, result, &array->handles[i], told ? status : known ? &posted : NULL);
     }
 }
 
@@ -181,12 +177,12 @@ void lc_array_failed(struct lc_call *call, struct lc_array *array, int result,
     bool each = error_class(result) == MPI_ERR_IN_STATUS;
     for (int i = 0; i < array->count; i++) {
         struct lc_request *r = array->known[i];
-        if (r == NULL || (each && statuses[i].MPI_ERROR == MPI_SUCCESS)) /* complete */
+        int error = each ? statuses[i].MPI_ERROR : result;
+        if (r == NULL || error == MPI_SUCCESS) /* complete */
             continue;
         array->known[i] = NULL;
-        if (lc_request_is_over(r, &array->handles[i]))
-            request_failed(call, r, each ? statuses[i].MPI_ERROR : result, &array->handles[i],
-                           &statuses[i]);
+        if (is_over(r, &array->handles[i], error))
+            request_failed(call, r, error, &array->handles[i], &statuses[i]);
     }
 }
 

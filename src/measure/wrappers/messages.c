@@ -204,7 +204,7 @@ void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request
             continue;
         struct lc_msg msg;
         msg_of(r, r, &msg);
-        if (lc_unlikely(result != MPI_SUCCESS) && lc_request_is_over(r, &requests[i])) {
+        if (lc_unlikely(result != MPI_SUCCESS)) { /* MPI refuses all of several */
             lc_start_failed(call, r, &msg);
             continue;
         }

@@ -36,8 +36,6 @@ void lc_sendrecv_failed(struct lc_call *call, struct lc_msg *out, struct lc_msg 
 void lc_coll_failed(struct lc_call *call, struct lc_coll *coll, int result);
 /* A persistent request could not be started: what was begun for its message is taken back. */
 void lc_start_failed(struct lc_call *call, struct lc_request *r, struct lc_msg *msg);
-/* After a call that failed: the operation is not, or no longer, in progress. */
-bool lc_request_is_over(const struct lc_request *r, const MPI_Request *handle);
 
 /* How many messages a call had. */
 

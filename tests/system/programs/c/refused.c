@@ -91,6 +91,36 @@ static void persistent(void) {
     OK(MPI_Request_free(&r[1]));
 }
 
+/* Both are complete when the first one fails: the next call gives the status of the other. */
+static void persistent_pair(int all) {
+    MPI_Request r[2];
+    MPI_Status *second = &statuses[1];
+    int index = 0, bytes = 0;
+    if (rank == 0) {
+        OK(MPI_Send(buffer[0], LONG, MPI_BYTE, 1, 4, MPI_COMM_WORLD));
+        OK(MPI_Send(buffer[0], SHORT, MPI_BYTE, 1, 5, MPI_COMM_WORLD));
+        OK(MPI_Barrier(MPI_COMM_WORLD));
+        return;
+    }
+    OK(MPI_Recv_init(buffer[0], SHORT, MPI_BYTE, 0, 4, MPI_COMM_WORLD, &r[0]));
+    OK(MPI_Recv_init(buffer[1], LONG, MPI_BYTE, 0, 5, MPI_COMM_WORLD, &r[1]));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Startall(2, r));
+    if (all) {
+        report("waitall", MPI_Waitall(2, r, statuses));
+        report("the other", statuses[1].MPI_ERROR);
+        OK(MPI_Waitall(2, r, statuses));
+    } else {
+        report("waitany", MPI_Waitany(2, r, &index, MPI_STATUS_IGNORE));
+        OK(MPI_Wait(&r[1], second));
+    }
+    OK(MPI_Get_count(second, MPI_BYTE, &bytes));
+    say("the other: %d bytes with tag %d", bytes, second->MPI_TAG);
+    for (int i = 0; i < 2; i++)
+        if (r[i] != MPI_REQUEST_NULL)
+            OK(MPI_Request_free(&r[i]));
+}
+
 /* Refused on one rank, then right: rank 0 waits 200 ms in the last one. */
 static void collectives(void) {
     int sum = 0, one = 1;
@@ -127,6 +157,8 @@ int main(int argc, char **argv) {
     truncated_requests(0);
     truncated_requests(1);
     persistent();
+    persistent_pair(0);
+    persistent_pair(1);
     collectives();
     refused();
     say("refused %d", size);
