@@ -228,7 +228,7 @@ MUTATIONS = [
              "of two signals that come to the group at once one arrives twice", ("unit.run.sentinel",)),
     Mutation("slow_rank_not_waited_for", "src/run/sure_ends.c",
              "        if (i != run->peers.own && will_die(", "        if (i == run->peers.own && will_die(",
-             "MPICH's launcher kills a rank whose parent is slow to take a signal", ("faults.sigint_to_the_launcher_one_task_is_slow.mpich",)),
+             "MPICH's launcher kills a rank whose parent is slow to take a signal", ("unit.run.sure_ends", "faults.sigint_to_the_launcher_one_task_is_slow.mpich")),
     Mutation("no_result_on_death", "src/run/finish.c",
              "        wait_for_others(run, WAIT_FOR_SIGNALLED_MS);\n    write_as_writer(run, ending);",
              "        wait_for_others(run, WAIT_FOR_SIGNALLED_MS);\n    if (WIFEXITED(run->wait_status))\n        write_as_writer(run, ending);",
