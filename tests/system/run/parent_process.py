@@ -111,7 +111,7 @@ def handler(number, frame):
 for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGWINCH, signal.SIGCONT):
     signal.signal(number, handler)
 open("ready", "w").close()
-while not os.path.exists("stop"):
+while os.path.exists("ready") and not os.path.exists("stop"):  # of a test that failed the directory goes
     if counts != told:  # not in the handler, which another signal may interrupt
         told = dict(counts)
         with open("counts.new", "w") as file:
