@@ -488,7 +488,7 @@ static void many_pending(void **state) {
 /* Entries that come after their messages: receives of few streams, completed in any order, claim
  * their places; entries come in the order of the sends, at any time after them. */
 static void entries_later(void **state) {
-    enum { ROUNDS = 20000, STREAMS = 3, AT_ONCE = 16 };
+    enum { ROUNDS = 20000, STREAMS = 3, AT_ONCE = 16, MOST_TURNS = 100 * ROUNDS };
     struct {
         struct lc_recv recv;
         struct lc_stashed *item;
@@ -502,7 +502,8 @@ static void entries_later(void **state) {
     setup(&match);
     match.sources[0].messages = true;
     srand((unsigned)first_seed(11));
-    while (n_read < ROUNDS) {
+    for (int turns = 0; n_read < ROUNDS; turns++) {
+        assert_true(turns < MOST_TURNS); /* more: a place stays empty */
         r = &all[rand() % AT_ONCE];
         if (!r->posted && n_sent < ROUNDS) { /* the receive is posted, its message is sent */
             uint32_t stream = (uint32_t)rand() % STREAMS;
