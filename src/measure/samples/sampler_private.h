@@ -23,6 +23,11 @@ struct lc_sample_place {
     double share_ns;
 };
 
+/* Of a thread, until some time: what the kernel took at its switches is in its account. */
+struct lc_switches_booked {
+    uint64_t switches, ticks, outside_ticks; /* the last: as in struct lc_thread */
+};
+
 struct lc_sampler {
     struct lc_perf_ring fast, slow, leaving;
     uint32_t number;      /* of its head */
@@ -34,8 +39,8 @@ struct lc_sampler {
     bool full;            /* the time between two events has filled the fast ring */
     int32_t how_often;    /* falls where it has not */
     struct lc_switch_rate switches;
-    uint64_t booked_switches; /* of the thread: what the kernel took at them is in its account */
-    struct lc_off_cpu off;    /* where a timer samples */
+    struct lc_switches_booked booked;
+    struct lc_off_cpu off; /* where a timer samples */
     struct lc_row_table rows, addresses;
     uint64_t out_ns;   /* off the processor since; 0: it is on it */
     uint32_t out_node; /* where */

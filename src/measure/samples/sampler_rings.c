@@ -178,13 +178,19 @@ static double cost_of_switch(const struct lc_sampler *s) {
     return lc_switch_cost_of(cost, s->period_ns) + others * cost->later;
 }
 
-/* What the kernel took since then is the tool's, but no reason for fewer samples. */
+/* What the kernel took since then is the tool's, but no reason for fewer samples. Who waits in MPI
+ * and gives its core to others in between loses nothing by it: switches count by the share of time
+ * outside of calls. */
 static void book_switches(struct lc_thread *t, struct lc_sampler *s) {
     if (lc_sampling.by_timer)
         return;
-    uint64_t now = lc_switches_now();
-    uint64_t ticks = (uint64_t)((double)(now - s->booked_switches) * cost_of_switch(s));
-    s->booked_switches = now;
+    struct lc_switches_booked now = {lc_switches_now(), lc_ticks(), t->outside_ticks};
+    double outside = (double)(now.outside_ticks - s->booked.outside_ticks);
+    double share =
+        now.ticks > s->booked.ticks ? outside / (double)(now.ticks - s->booked.ticks) : 0;
+    uint64_t ticks = (uint64_t)((double)(now.switches - s->booked.switches) *
+                                (share < 1 ? share : 1) * cost_of_switch(s));
+    s->booked = now;
     t->counts.own_ticks += ticks;
     t->counts.sampling_ticks += ticks;
     t->sampling_before += ticks;
@@ -236,7 +242,7 @@ static struct lc_sampler *sampler_new(struct lc_thread *t) {
     }
     open_others(s, stack_bytes);
     s->switches.often_per_s = often_per_s(s);
-    s->booked_switches = lc_switches_now();
+    s->booked = (struct lc_switches_booked){lc_switches_now(), lc_ticks(), t->outside_ticks};
     return s;
 }
 
