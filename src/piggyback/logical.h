@@ -77,6 +77,8 @@ static inline void lc_logical_useful(struct lc_logical *l, uint64_t now, uint32_
         l->last = now;
         return;
     }
+    if (__builtin_expect(now < l->last, 0))
+        lc_logical_back_to(l, now);
     uint64_t ticks = now > l->last ? now - l->last : 0;
     l->last = now;
     LC_SHOW(l->useful, l->useful + ticks);

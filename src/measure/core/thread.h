@@ -46,7 +46,8 @@ struct lc_row_table {
 struct lc_thread {
     _Atomic uint32_t mode;
     uint32_t depth;            /* 1 inside an MPI call: nested calls pass through */
-    uint64_t last_ticks;       /* end of the last event */
+    uint64_t last_ticks;       /* end of the last event; of a call with its own work (`own` of
+                                  struct lc_call), so that the next event may begin before it */
     uint64_t outside_ticks;    /* time between events */
     uint32_t own_ticks;        /* as struct lc_call has it, by calls that were measured */
     struct lc_entry *last;     /* its entry */

@@ -315,7 +315,7 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     lc_polls_before(t, call->begin);
     if (mode & LC_MODE_FLUSH)
         forget(t, mode);
-    if (call->begin < t->last_ticks) /* measurement was off until just now */
+    if (call->begin < t->last_ticks && t->last == t->off_entry) /* it was off until just now */
         call->begin = t->last_ticks;
     t->depth = 1;
     t->outer_frame = frame;

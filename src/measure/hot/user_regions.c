@@ -21,7 +21,7 @@ static void count_error(void) {
 static void leave_event(struct lc_call *call) {
     struct lc_thread *t = call->thread;
     t->last = (call->mode & LC_MODE_ON) != 0 ? call->entry : t->off_entry;
-    t->last_ticks = call->begin;
+    t->last_ticks = call->begin > t->last_ticks ? call->begin : t->last_ticks;
     t->depth = 0;
 }
 

@@ -216,7 +216,7 @@ void lc_omp_book(struct lc_omp_thread *o, uint64_t now) {
     }
     if ((mode & LC_MODE_ON) != 0)
         lc_omp_book_time(o, now);
-    t->last_ticks = now;
+    t->last_ticks = lc_larger(t->last_ticks, now);
 }
 
 bool lc_omp_push_unseen(struct lc_omp_thread *o, enum lc_omp_construct construct, const void *code,

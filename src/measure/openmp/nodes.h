@@ -95,8 +95,8 @@ static inline void lc_omp_book_time(struct lc_omp_thread *o, uint64_t now) {
     if (now > t->last_ticks) {
         o->at->row->sum += now - t->last_ticks;
         t->outside_ticks += now - t->last_ticks;
+        t->last_ticks = now;
     }
-    t->last_ticks = now;
 }
 /* From where the thread is into a construct there; no more than LC_OMP_DEEPEST. */
 static inline void lc_omp_go_into(struct lc_omp_thread *o, struct lc_omp_node *inner) {

@@ -153,8 +153,9 @@ static void take_switch(struct lc_thread *t, struct lc_sampler *s, uint32_t at) 
 static void begin_of_look(struct lc_thread *t, struct lc_sampler *s) {
     if (!lc_sampling.by_timer)
         return;
-    uint64_t now = lc_monotonic_raw_ns();
-    s->since_ns = now - (uint64_t)((double)(lc_ticks() - t->last_ticks) * lc_timer.ns_per_tick);
+    uint64_t now = lc_monotonic_raw_ns(), ticks = lc_ticks();
+    ticks -= t->last_ticks < ticks ? t->last_ticks : ticks;
+    s->since_ns = now - (uint64_t)((double)ticks * lc_timer.ns_per_tick);
     if (s->since_ns < s->seen_ns)
         s->since_ns = s->seen_ns;
     s->seen_ns = now;
@@ -267,7 +268,7 @@ static void share_out(struct lc_sampler *s, double gap_ns) {
 /* Regions cut the time between two calls for the clocks; so do the functions that were sampled in
  * it, in proportion. */
 static void tell_clocks(struct lc_sampler *s, const struct lc_call *call, uint64_t since) {
-    uint64_t gap = call->begin - since, at = since;
+    uint64_t at = since < call->begin ? since : call->begin, gap = call->begin - at;
     double ns_per_tick = lc_sampler_ns_per_tick();
     double left = draw(s) * (double)gap * ns_per_tick;
     uint32_t drawn = s->self, largest = 0;

@@ -108,6 +108,15 @@ static void went_on_sooner(void **state) {
     lc_logical_back_to(&a, 0); /* nor by more than such work */
     assert_int_equal(a.last, 116);
     assert_int_equal(a.skipped, 0);
+
+    a.in_mpi += 4; /* another one; work of OpenMP's ends before it is over, and at 126 */
+    a.last = 130;
+    a.skipped = a.own_in_calls = 10;
+    lc_logical_useful(&a, 122, 5);
+    assert_int_equal(a.own_in_calls, 2);
+    lc_logical_useful(&a, 126, 5);
+    assert_int_equal(a.useful, 76 + 4);
+    assert_int_equal(a.last - a.begin, a.useful + a.in_mpi + a.skipped);
 }
 
 static void overflow(void **state) {
