@@ -144,7 +144,7 @@ static void print_overhead(const struct lc_text *text) {
         fprintf(text->out, ", about %s at constructs of OpenMP",
                 lc_text_seconds(number(overhead, "openmp_s"), openmp));
     fprintf(text->out,
-            ": %s in all (%.2f %% of the time), without what samples add to context switches\n",
+            ": %s in all (%.2f %% of the time), without what samples add to switches in calls\n",
             lc_text_seconds(total_s, total), lc_text_share(total_s, text->sums->total_time));
 }
 

@@ -196,6 +196,23 @@ static void nap(void) {
     nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
+static void nap_in_call(void *in, void *inout, int *n, MPI_Datatype *type) {
+    (void)in;
+    (void)inout;
+    (void)n;
+    (void)type;
+    nap();
+}
+
+/* MPI calls the program, which naps: the time is the call's. */
+static void reduce_with_nap(void) {
+    static MPI_Op op = MPI_OP_NULL;
+    int in = 1, inout = 1;
+    if (op == MPI_OP_NULL)
+        MPI_Op_create(nap_in_call, 1, &op);
+    MPI_Reduce_local(&in, &inout, 1, MPI_INT, op);
+}
+
 struct rounds {
     unsigned n;
     uint64_t ns;
@@ -228,6 +245,8 @@ static void iterate(const char *what, unsigned round, uint64_t ns) {
     if (strcmp(what, "naps") == 0) {
         nap();
         MPI_Barrier(MPI_COMM_SELF);
+    } else if (strcmp(what, "inside") == 0) {
+        reduce_with_nap();
     } else if (strcmp(what, "calls") == 0) {
         first();
         second();

@@ -199,6 +199,8 @@ def main():
             naps = Case(root, "naps", 2000000000 // ns, ns, "0:0:9000", "--sample=500")
             naps.holds(start_and_end=False)
             naps.tells(start_and_end=False)
+        inside = Case(root, "inside", 10000, 1000, "0:0:9000", "--sample=500")  # 99 % of the time in calls, where each switch is waiting
+        inside.check("switches in calls are told", inside.overhead["sampling_s"] < 0.05 * inside.lost_s, inside.overhead, inside.lost_s)
         messages = Case(root, "messages", 20000, 50000, "2000:0", "--sample=off")
         messages.check("nothing is left to leave out, and nobody says so", "the tool itself took" in messages.text, messages.text)
         messages.tells()

@@ -188,8 +188,8 @@ static void book_switches(struct lc_thread *t, struct lc_sampler *s) {
     double outside = (double)(now.outside_ticks - s->booked.outside_ticks);
     double share =
         now.ticks > s->booked.ticks ? outside / (double)(now.ticks - s->booked.ticks) : 0;
-    uint64_t ticks = (uint64_t)((double)(now.switches - s->booked.switches) *
-                                (share < 1 ? share : 1) * cost_of_switch(s));
+    uint64_t n = now.switches > s->booked.switches ? now.switches - s->booked.switches : 0;
+    uint64_t ticks = (uint64_t)((double)n * (share < 1 ? share : 1) * cost_of_switch(s));
     s->booked = now;
     t->counts.own_ticks += ticks;
     t->counts.sampling_ticks += ticks;

@@ -176,7 +176,7 @@ check("4000 messages of 36 bytes on average cost 4 s" in findings("small", small
 # What the tool took in other calls does not count against them: of 9 s it took 7 in calls, 1 us in each of these 400, and 2 in samples.
 overhead = {"call_ns": 1000.0, "rare_s": 0.0, "sampling_s": 2.0, "openmp_s": 0.0, "total_s": 9.0}
 is_close(findings("small", dict(small, meta=dict(small["meta"], overhead=overhead)))[0], kind="many_small_messages", severity_s=4.0)
-check("9 s in all (112.50 % of the time), without what samples add to context switches" in " ".join(run("show", "--full", "small/profile.cubex").split()), "own overhead")
+check("9 s in all (112.50 % of the time), without what samples add to switches in calls" in " ".join(run("show", "--full", "small/profile.cubex").split()), "own overhead")
 check(findings("small", dict(small, meta=dict(small["meta"], overhead=dict(overhead, call_ns=1e7)))) == [], "less than what the tool took in these calls, and in samples")
 check(findings("small", dict(small, meta=dict(small["meta"], overhead=dict(overhead, sampling_s=4.5)))) == [], "less than what samples took")
 check(findings("small", dict(small, meta=dict(small["meta"], overhead={"total_s": 9.0}))) == [], "what a call takes is not known")
