@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/perf_sampler.h"
 #include "format/state.h"
 #include "run/experiment.h"
 #include "run/guard.h"
@@ -30,6 +31,16 @@ static int wanted_threads(void) {
     const char *text = getenv("OMP_NUM_THREADS");
     int threads = text == NULL ? 1 : atoi(text);
     return threads > 0 && threads < 100000 ? threads : 1;
+}
+
+/* Whoever opens the first event of a machine waits until all cores know that there are some (RCU):
+ * 5 to 20 ms. That begins as soon as the program has been started, so that it is done, or nearly,
+ * when the program opens its own; ours is there until we end. */
+static void make_kernel_ready_for_samples(void) {
+    const struct lc_perf_wanted wanted = {.period_ns = 1000000000};
+    struct lc_sample_choice choice;
+    if (lc_sample_choose(lc_run_option_text("sample"), &choice) && choice.rate > 0 && !choice.timer)
+        (void)lc_perf_sampler_open(&wanted);
 }
 
 /* Is one of its words a program that can be measured? Wrappers linked statically (of containers,
@@ -99,8 +110,6 @@ static void prepare_measurement(struct lc_run *run) {
                run->dir.wanted_is_file ? "is a file, not a directory for a result"
                                        : "already holds a result",
                run->dir.path);
-    if (run->launch.rank == 0)
-        lc_run_write_start(run);
     choose_openmp(run);
 }
 
@@ -147,6 +156,9 @@ int lc_run_main(char **argv) {
     if (run.measure) {
         lc_control_open(&run);
         run.timer_fd = make_timer();
+        make_kernel_ready_for_samples();
+        if (run.launch.rank == 0)
+            lc_run_write_start(&run);
     }
     lc_run_watch(&run);
     lc_control_close(&run);

@@ -35,3 +35,10 @@ if result["meta"]["sampling"]["rate"] == 0:
     print("left out: the kernel allows no samples:", result["meta"]["sampling"]["why"])
     sys.exit(0)
 assert result["meta"]["sampling"]["rate"] == 5000 and result["meta"]["sampling"]["source"] == ("timer" if SAMPLE != "5000" else "kernel") and result["meta"]["samples"] > 0, result["meta"]
+
+# The kernel is made ready for events while others start the program: it finds one of its parent's.
+READY = "ls -l /proc/$PPID/fd | grep -q perf_event"
+by_kernel = SAMPLE == "5000"
+wait = f"until {READY}; do sleep 0.01; done" if by_kernel else f"! {READY}"
+for sample, script in ((SAMPLE, wait), ("off", f"! {READY}")):
+    subprocess.run([LATECOMER, "run", "-q", f"--sample={sample}", "-o", DIR + "-ready", "--", "sh", "-c", script], capture_output=True, timeout=patience(60), check=True)
