@@ -47,10 +47,17 @@ static void lc_bindings_forget(void) {
         atomic_store_explicit(&answers[i], 0, memory_order_relaxed);
 }
 
-/* The function around an address, if a Fortran binding has it. */
-static bool find(uint64_t ra, Dl_info *place) {
-    return dladdr((void *)(ra - 1), place) != 0 && place->dli_fname != NULL &&
-           is_binding(place->dli_fname);
+/* Is it within a Fortran binding? dladdr looks at all symbols of the library (35 us). */
+static bool in_binding(uint64_t ra) {
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+    struct dl_find_object found;
+    return _dl_find_object((void *)(ra - 1), &found) == 0 && found.dlfo_link_map != NULL &&
+           is_binding(found.dlfo_link_map->l_name);
+#else
+    Dl_info place;
+    return dladdr((void *)(ra - 1), &place) != 0 && place.dli_fname != NULL &&
+           is_binding(place.dli_fname);
+#endif
 }
 
 /* "_send_" in "_mpi_send__", "_ompi_send_f_", "_mpir_send_cdesc_": the binding of MPI_Send */
@@ -67,14 +74,15 @@ static bool named_after(const char *caller_name, const char *name) {
 
 static bool find_own(uint64_t ra, const char *name) {
     Dl_info place;
-    if (!find(ra, &place))
+    if (!in_binding(ra))
         return false;
     size_t length = strlen(name);
     if (length > 4 &&
         (strcmp(name + length - 4, "_f2c") == 0 || strcmp(name + length - 4, "_c2f") == 0))
         return true;
-    if (place.dli_sname ==
-        NULL) /* MPICH's descriptor functions, not exported: types for sections */
+    if (dladdr((void *)(ra - 1), &place) == 0 ||
+        place.dli_sname ==
+            NULL) /* MPICH's descriptor functions, not exported: types for sections */
         return strncmp(name, "MPI_Type_", 9) == 0;
     return !named_after(place.dli_sname, name);
 }
@@ -95,8 +103,7 @@ bool lc_bindings_own(uint64_t ra, const char *name) {
 }
 
 bool lc_bindings_forwards(uint64_t ra, const char *name) {
-    Dl_info place;
-    return find(ra, &place) && !find_own(ra, name);
+    return in_binding(ra) && !find_own(ra, name);
 }
 
 enum { MODULES_MAX = 512 };
