@@ -58,7 +58,7 @@ enum lc_raw_sampled {
     LC_RAW_PAGE_FAULT,
     LC_RAW_FILE_SYSTEM
 };
-static inline bool lc_raw_is_off_cpu(uint64_t what) { /* all of it was measured, not sampled */
+static inline bool lc_raw_is_off_cpu(uint64_t what) { /* times, not samples of them */
     return what == LC_RAW_OFF_CPU || what == LC_RAW_PREEMPTED || what == LC_RAW_PAGE_FAULT ||
            what == LC_RAW_FILE_SYSTEM;
 }
@@ -148,7 +148,8 @@ enum {
     LC_RAW_CLASS_MESSAGES = 254,
     /* Not a message size: samples that fell into the node's own time. count: samples; sum_ns: the
      * time they stand for; max_ns: sum of the squares of these, in (us)^2; of nodes
-     * LC_RAW_OFF_CPU and LC_RAW_PREEMPTED: count of times, sum_ns measured. In the state all of
+     * LC_RAW_OFF_CPU and LC_RAW_PREEMPTED: count of times, sum_ns measured, and max_ns 0; or, where
+     * it was seen in some windows of time only, what these times stand for. In the state all of
      * this is in ns already. With u what the node's samples of one time between two events stand
      * for, and v those of all nodes then, in LC_RAW_SAMPLE_UNIT_NS: min_ns: sum of u u; bytes_sent:
      * sum of u v. */

@@ -98,7 +98,7 @@ static enum lc_err take_row(struct readings *r, const struct lc_raw *defs, const
     if (row->size_class != LC_RAW_CLASS_SAMPLES)
         return LC_OK;
     uint32_t node = lc_sampled_exact(defs, row->node);
-    bool off = lc_sampled_is_off(&defs->nodes[row->node]);
+    bool off = lc_sampled_is_off(&defs->nodes[row->node]), measured = off && row->max_ns == 0;
     if (!exact[node])
         return LC_OK;
     LC_TRY(lc_grow(&r->all, &r->cap, r->n + 1, sizeof r->all[0]));
@@ -109,10 +109,10 @@ static enum lc_err take_row(struct readings *r, const struct lc_raw *defs, const
                                       .part = {.node = row->node,
                                                .samples = off ? 0 : row->count,
                                                .weight_ns = row->sum_ns,
-                                               .own2 = off ? 0 : (double)row->min_ns,
-                                               .cross = off ? 0 : (double)row->bytes_sent,
-                                               .measured = off},
-                                      .squares = off ? 0 : (double)row->max_ns};
+                                               .own2 = measured ? 0 : (double)row->min_ns,
+                                               .cross = measured ? 0 : (double)row->bytes_sent,
+                                               .measured = measured},
+                                      .squares = measured ? 0 : (double)row->max_ns};
     return LC_OK;
 }
 
@@ -137,8 +137,8 @@ static enum lc_err make_splits(struct lc_sampled *s, const struct readings *r,
     double weight = 0, squares = 0;
     for (size_t i = 0; i < r->n; i++) {
         const struct reading *a = &r->all[i];
-        if (a->part.measured &&
-            r->off_ns[a->part.node] * 100 < r->time_ns[a->node] * LEAST_OFF_PERCENT)
+        bool off = lc_sampled_is_off(&defs->nodes[a->part.node]);
+        if (off && r->off_ns[a->part.node] * 100 < r->time_ns[a->node] * LEAST_OFF_PERCENT)
             continue;
         struct lc_sample_split *split = s->splits + s->n_splits;
         if (s->n_splits > 0 && split[-1].node == a->node && split[-1].location == a->location) {
@@ -152,8 +152,7 @@ static enum lc_err make_splits(struct lc_sampled *s, const struct readings *r,
         s->parts[s->n_parts++] = a->part;
         split->n_parts++;
         s->n_samples += a->part.samples;
-        s->samples[a->part.node] +=
-            a->part.measured ? UINT32_MAX : a->part.samples; /* enough to be shown */
+        s->samples[a->part.node] += off ? UINT32_MAX : a->part.samples; /* enough to be shown */
         weight += a->part.measured ? 0 : (double)a->part.weight_ns * 1e-3;
         squares += a->squares;
         split->all2 += a->part.cross;

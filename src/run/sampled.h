@@ -4,10 +4,11 @@
  *   split   one row of time (an exact node, a location) and the samples in it
  *   part    what one sampled node gets of it, in ns
  *
- * Time off the processor was measured and is taken off first; the rest goes to the sampled nodes,
- * and to what the exact node did itself, in proportion to what their samples stand for. Invariant:
- * the parts and what is left of the row add up to what the row was, to the nanosecond (largest
- * remainder). */
+ * Time off the processor was measured and is taken off first; where it was seen in some windows of
+ * time only, it is an estimate as samples are (LC_RAW_CLASS_SAMPLES). The rest goes to the sampled
+ * nodes, and to what the exact node did itself, in proportion to what their samples stand for.
+ * Invariant: the parts and what is left of the row add up to what the row was, to the nanosecond
+ * (largest remainder). */
 #ifndef LC_RUN_SAMPLED_H
 #define LC_RUN_SAMPLED_H
 
@@ -24,7 +25,7 @@ struct lc_sample_part {
     uint64_t weight_ns; /* what they stand for */
     uint64_t ns;        /* of the time */
     double own2, cross; /* sums of u u and u v (LC_RAW_CLASS_SAMPLES) */
-    bool measured;      /* time off the processor */
+    bool measured;      /* time off the processor, all of it seen */
 };
 
 struct lc_sample_split {
@@ -64,7 +65,7 @@ struct lc_sample_split *lc_sampled_find(const struct lc_sampled *sampled, uint32
  * sampled. */
 uint32_t lc_sampled_exact(const struct lc_raw *defs, uint32_t node);
 
-/* Time off the processor, which was measured. */
+/* Time off the processor. */
 bool lc_sampled_is_off(const struct lc_raw_node *node);
 
 /* Parts of `total` in proportion to weights, by largest remainder: they add up to it. All weights

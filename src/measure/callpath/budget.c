@@ -566,6 +566,7 @@ static void end_group(struct lc_thread *t) {
     t->counts.sampled_calls += n;
     t->counts.call_ticks += t->group_ticks * n / (LC_SAMPLE_GROUP - 1);
     t->group_ticks = 0;
+    t->cost_groups++;
 }
 
 static void next_group(struct lc_thread *t, uint64_t now) {

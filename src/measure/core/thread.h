@@ -75,6 +75,7 @@ struct lc_thread {
     uint64_t outer_ra;            /* where the wrapper that is in progress returns to */
     struct lc_counting *counting; /* NULL: its counters are not read; else samples look new */
     /* colder */
+    uint64_t cost_groups; /* how often what calls cost was measured (callpath/budget.h) */
     uint64_t next_request;
     struct lc_comm *comm_slots[LC_COMM_SLOTS];
     struct lc_type_slot type_slots[LC_TYPE_SLOTS];

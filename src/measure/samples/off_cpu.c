@@ -59,7 +59,14 @@ void lc_off_cpu_look(struct lc_off_cpu *last, uint64_t off_ns, struct lc_off_cpu
 }
 
 static const uint32_t LOOKS = 64;
+static const uint64_t LONG_WINDOW_NS = 50 * 1000 * 1000;
 static const double WINDOW_NS = 1e8, ALWAYS_PER_S = 1000, BACK_PART = 0.5;
+
+uint32_t lc_switches_window(uint64_t last_ns, double random) {
+    if (last_ns > LONG_WINDOW_NS)
+        return 1;
+    return random * LC_SWITCHES_WINDOWS < 1 ? LC_SWITCHES_WINDOWS : 0;
+}
 
 uint64_t lc_switches_now(void) {
     struct rusage usage;

@@ -44,6 +44,14 @@ struct lc_switch_rate {
  * it costs an addition. Returns true if `how_often` has changed. errno stays as it is. */
 bool lc_switch_rate_changed(struct lc_switch_rate *rate);
 
+/* Where it always does, its events are there in one of so many windows of time only, which are
+ * drawn by lot; what is seen in such a one stands for as many. */
+enum { LC_SWITCHES_WINDOWS = 8 };
+
+/* How many windows the next one stands for: 1: it is long, as the last one was; those are seen
+ * each; 0: nothing is looked at. random: in [0, 1). */
+uint32_t lc_switches_window(uint64_t last_ns, double random);
+
 /* How often the calling thread has left the processor until now. errno stays as it is. */
 uint64_t lc_switches_now(void);
 

@@ -126,10 +126,16 @@ static uint32_t where_off(struct lc_thread *t, struct lc_sampler *s, uint32_t at
     return s->asleep_node != 0 ? s->asleep_node : lc_sample_special(at, LC_RAW_OFF_CPU);
 }
 
+/* What stands for other windows, too, is an estimate, as samples are. */
 static void add_off(struct lc_sampler *s, uint32_t node, uint64_t ns) {
     struct lc_sample_place *p = place_of(s, node);
     p->count++;
     p->off_ns += ns;
+    if (s->times > 1) {
+        uint64_t weight = s->times * ns;
+        p->squares_us2 += weight / 1000 * (weight / 1000);
+        p->units += weight / LC_RAW_SAMPLE_UNIT_NS;
+    }
 }
 
 static void take_switch(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
@@ -203,7 +209,7 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     s->self = lc_sample_special(at, LC_RAW_SELF);
     while (lc_perf_ring_next(&s->fast, head, &s->record)) {
         if (s->record.kind == LC_PERF_SAMPLE) {
-            take_sample(t, s, at, s->fast.period_ns, clock_of(s->period_ns));
+            take_sample(t, s, at, s->times * s->fast.period_ns, clock_of(s->times * s->period_ns));
             last_ns = s->record.time_ns;
         } else if (s->record.kind < LC_PERF_LOST) {
             take_switch(t, s, at);
@@ -238,14 +244,14 @@ static void book(struct lc_thread *t, struct lc_sampler *s) {
         if (row == NULL)
             continue;
         row->count += p->count;
-        row->sum += p->weight_ns + p->off_ns;
+        row->sum += p->weight_ns + s->times * p->off_ns;
         row->max += p->squares_us2;
         row->min += p->units * p->units;
         row->bytes_sent += p->units * units;
     }
 }
 
-static double draw(struct lc_sampler *s) {
+double lc_sampler_draw(struct lc_sampler *s) {
     s->random ^= s->random << 13;
     s->random ^= s->random >> 7;
     s->random ^= s->random << 17;
@@ -270,7 +276,7 @@ static void share_out(struct lc_sampler *s, double gap_ns) {
 static void tell_clocks(struct lc_sampler *s, const struct lc_call *call, uint64_t since) {
     uint64_t at = since < call->begin ? since : call->begin, gap = call->begin - at;
     double ns_per_tick = lc_sampler_ns_per_tick();
-    double left = draw(s) * (double)gap * ns_per_tick;
+    double left = lc_sampler_draw(s) * (double)gap * ns_per_tick;
     uint32_t drawn = s->self, largest = 0;
     share_out(s, (double)gap * ns_per_tick);
     for (uint32_t i = s->n_places; i-- > 0;) { /* [0] is the exact node itself */
@@ -299,11 +305,16 @@ static bool has_no_ring(struct lc_thread *t) {
 /* Are there samples, beside counters? */
 static bool has_new(const struct lc_thread *t) {
     const uint64_t *head = *t->sample_head;
-    return t->sampler != NULL &&
+    return t->sampler != NULL && t->sampler->times != 0 &&
            lc_samples_seen(t, __atomic_load_n(head, __ATOMIC_ACQUIRE)) != t->sample_seen;
 }
 
 static void drop(struct lc_thread *t);
+
+/* Is it in a window without events? */
+static bool is_resting(const struct lc_thread *t) {
+    return t->sampler != NULL && t->sampler->times == 0;
+}
 
 static void count(struct lc_thread *t, uint32_t node, bool clocks) {
     uint64_t counts[LC_COUNTERS];
@@ -330,9 +341,15 @@ LC_COLD void lc_samples_gap(struct lc_call *call) {
     if (t->counting != NULL)
         count(t, off ? 0 : at, !off && (call->mode & LC_MODE_CLOCKS) != 0);
     if (off || at == 0 || !has_new(t)) {
-        drop(t);
-        if (t->counting != NULL)
+        bool resting = is_resting(t);
+        uint64_t begin = call->begin;
+        if (resting)
+            lc_sampler_fit_switches(t, t->sampler);
+        else
+            drop(t);
+        if (t->counting != NULL || resting)
             lc_skip_own_work(call);
+        t->counts.sampling_ticks += resting ? call->begin - begin : 0;
         return;
     }
     begin_recording(t, t->sampler, call->mode, call->begin);
@@ -394,6 +411,8 @@ static void drop(struct lc_thread *t) {
     if (has_no_ring(t))
         return;
     struct lc_sampler *s = t->sampler;
+    if (is_resting(t))
+        return;
     uint64_t head = __atomic_load_n(*t->sample_head, __ATOMIC_ACQUIRE);
     t->sample_seen = lc_samples_seen(t, head);
     if (s == NULL || head == s->fast.at)
@@ -409,6 +428,8 @@ static void drop(struct lc_thread *t) {
 
 LC_COLD void lc_samples_left(const struct lc_call *call) {
     struct lc_thread *t = call->thread;
+    if (t->counting == NULL && is_resting(t))
+        return;
     if (t->counting != NULL)
         lc_counting_book(t, (call->mode & LC_MODE_ON) != 0 ? call->entry->path->node : 0,
                          call->bytes_sent, NULL);

@@ -40,7 +40,10 @@ struct lc_sampler {
     int32_t how_often;    /* falls where it has not */
     struct lc_switch_rate switches;
     struct lc_switches_booked booked;
-    struct lc_off_cpu off; /* where a timer samples */
+    /* Where it always leaves the processor (lc_switches_window): */
+    uint32_t times;            /* what is seen now stands for as many windows; 0: nothing is */
+    uint64_t group, window_ns; /* the thread's cost_groups, and when, at the window's begin */
+    struct lc_off_cpu off;     /* where a timer samples */
     struct lc_row_table rows, addresses;
     uint64_t out_ns;   /* off the processor since; 0: it is on it */
     uint32_t out_node; /* where */
@@ -88,8 +91,10 @@ static inline double lc_sampler_ns_per_tick(void) {
  * program; or none any more. */
 void lc_sampler_adapt(struct lc_thread *t, struct lc_sampler *s);
 /* Opens other rings where the thread has begun to leave the processor too often for all of them, or
- * does so no more. */
+ * does so no more; where it always does, closes and opens them for windows of time. */
 void lc_sampler_fit_switches(struct lc_thread *t, struct lc_sampler *s);
+/* In [0, 1). */
+double lc_sampler_draw(struct lc_sampler *s);
 /* In a child: no memory of the ring is there any more. */
 void lc_sampler_forked(struct lc_thread *t);
 

@@ -145,13 +145,24 @@ static bool shares_rate(const struct lc_sampler *s) {
     return lc_core.openmp && !lc_sampling.asked && s->number > 0;
 }
 
+static uint64_t first_bytes(const struct lc_sampler *s) {
+    return shares_rate(s) ? RING_LEAST : RING_FIRST;
+}
+
+/* Are its events there in some windows of time only? Not where a rate was asked for; and a timer
+ * takes nothing when its thread leaves the processor. */
+static bool rests(const struct lc_sampler *s) {
+    return s->switches.how_often == LC_SWITCHES_ALWAYS && !lc_sampling.asked &&
+           !lc_sampling.by_timer;
+}
+
 static uint64_t least_period(const struct lc_thread *t, const struct lc_sampler *s) {
     uint64_t periods = t->samples_rarer > 1 ? t->samples_rarer : 1;
     uint32_t n = atomic_load_explicit(&n_taken, memory_order_relaxed);
     while (shares_rate(s) && periods + 1 < n && periods < PERIODS_MOST)
         periods *= 2;
     periods *= atomic_load_explicit(&lc_core.samples_rarer, memory_order_relaxed);
-    if (s->switches.how_often > LC_SWITCHES_SELDOM && periods < PERIODS_SWITCHING)
+    if (s->switches.how_often > LC_SWITCHES_SELDOM && !rests(s) && periods < PERIODS_SWITCHING)
         periods = PERIODS_SWITCHING;
     return lc_core.sample_period_ns * (periods < PERIODS_MOST ? periods : PERIODS_MOST);
 }
@@ -174,6 +185,8 @@ static void fit_cost(void) {
 /* Ticks that the kernel takes whenever the thread leaves the processor and comes back. */
 static double cost_of_switch(const struct lc_sampler *s) {
     const struct lc_switch_cost *cost = &lc_sampling.switch_cost;
+    if (s->fast.page == NULL)
+        return 0;
     int others = (s->slow.page != NULL) + (s->leaving.page != NULL);
     return lc_switch_cost_of(cost, s->period_ns) + others * cost->later;
 }
@@ -231,8 +244,9 @@ static struct lc_sampler *sampler_new(struct lc_thread *t) {
         return NULL;
     struct lc_sampler *s = calloc(1, sizeof *s);
     if (s != NULL) {
+        s->times = 1;
         s->number = number;
-        s->asked_bytes = shares_rate(s) ? RING_LEAST : RING_FIRST;
+        s->asked_bytes = first_bytes(s);
         s->random = lc_hash_key(lc_ticks()) | 1;
     }
     if (s == NULL || !open_fast(s, least_period(t, s), stack_bytes, s->asked_bytes)) {
@@ -335,20 +349,40 @@ static void reopen(struct lc_thread *t, struct lc_sampler *s, uint64_t period, u
     t->sample_seen = lc_samples_seen(t, 0);
 }
 
+/* A window is from one time that calls were measured to the next. */
+static void next_window(struct lc_thread *t, struct lc_sampler *s) {
+    uint64_t now = lc_monotonic_raw_ns();
+    book_switches(t, s);
+    s->times = lc_switches_window(now - s->window_ns, lc_sampler_draw(s));
+    s->window_ns = now;
+    s->group = t->cost_groups;
+    if (s->times == 0) {
+        close_all(s);
+        heads[s->number] = &t->cost_groups;
+        t->sample_seen = lc_samples_seen(t, t->cost_groups);
+    } else if (s->fast.page == NULL) {
+        reopen(t, s, least_period(t, s), s->fast.stack_bytes, RING_LEAST);
+    }
+}
+
 /* The kernel stops and starts each event when the thread leaves the processor and comes back: where
- * it does that often, fewer events must do, and a timer that is seldom the next one. */
+ * it does that often, fewer events must do, and a timer that is seldom the next one; where it
+ * always does, one now and then. */
 void lc_sampler_fit_switches(struct lc_thread *t, struct lc_sampler *s) {
     uint32_t stack_bytes = s->fast.stack_bytes;
-    uint64_t bytes = s->fast.bytes;
     uint64_t since_ns = s->switches.since_ns;
     bool changed = lc_switch_rate_changed(&s->switches);
     if (s->switches.since_ns != since_ns)
         book_switches(t, s);
-    if (!changed)
+    if (!changed) {
+        if (rests(s) && s->group != t->cost_groups)
+            next_window(t, s);
         return;
+    }
+    s->times = 1;
     close_all(s);
     open_others(s, stack_bytes);
-    reopen(t, s, least_period(t, s), stack_bytes, bytes);
+    reopen(t, s, least_period(t, s), stack_bytes, first_bytes(s));
 }
 
 void lc_sampler_adapt(struct lc_thread *t, struct lc_sampler *s) {

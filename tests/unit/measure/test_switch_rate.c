@@ -89,8 +89,21 @@ static void first_look(void **state) {
     assert_int_equal(errno, EXDEV);
 }
 
+/* Windows stand for as many as there are, on average; long ones are never left out. */
+static void windows(void **state) {
+    (void)state;
+    uint32_t sum = 0, n = 1000 * LC_SWITCHES_WINDOWS;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t times = lc_switches_window(10000000, i / (double)n);
+        assert_true(times == 0 || times == LC_SWITCHES_WINDOWS);
+        sum += times;
+        assert_int_equal(lc_switches_window(60000000, i / (double)n), 1);
+    }
+    assert_int_equal(sum, n);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(always_and_seldom), cmocka_unit_test(often),
-                                       cmocka_unit_test(first_look)};
+                                       cmocka_unit_test(first_look), cmocka_unit_test(windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

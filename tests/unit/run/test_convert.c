@@ -306,7 +306,7 @@ static void sample_row(struct builder *b, uint32_t node, uint32_t location, uint
                               .size_class = LC_RAW_CLASS_SAMPLES,
                               .count = count,
                               .sum_ns = sum_ms * MS};
-    if (count != 0)
+    if (count != 0 && !lc_raw_is_off_cpu(b->raw->nodes[node].offset))
         made.max_ns = count * (sum_ms * 1000 / count) * (sum_ms * 1000 / count);
     assert_int_equal(lc_raw_add_row(b->raw, &made), LC_OK);
 }
@@ -367,6 +367,38 @@ static void samples_split_the_time_of_exact_nodes(void **state) {
                                    "0.020000000\t0.000000000\t0.010000000\t0.000000000\n";
     assert_non_null(memmem(table, bytes, measured, strlen(measured)));
     assert_int_equal(json_integer_value(json_object_get(meta, "samples")), 40);
+    lc_cubex_close(cube);
+    json_decref(meta);
+}
+
+/* 100 ms of main: 10 samples in `solve`, and as much time off the processor, which was seen in some
+ * windows of time only: each has half, as an estimate. */
+static void time_off_the_processor_may_be_an_estimate(void **state) {
+    (void)state;
+    struct builder b;
+    json_t *meta;
+    begin(&b);
+    uint32_t solve = sampled(&b, b.in_main, 0x2000);
+    uint32_t off = add_node(&b, b.in_main, LC_RAW_SAMPLED, LC_NONE, LC_RAW_PREEMPTED, 0);
+    time_row(&b, b.in_main, 1, 100);
+    sample_row(&b, solve, 1, 10, 20);
+    struct lc_raw_row seen = {.node = off,
+                              .location = 1,
+                              .size_class = LC_RAW_CLASS_SAMPLES,
+                              .count = 10,
+                              .sum_ns = 20 * MS,
+                              .max_ns = 10 * 2000 * 2000};
+    assert_int_equal(lc_raw_add_row(b.raw, &seen), LC_OK);
+    struct lc_cubex *cube = convert(&b, &meta);
+    expect(cube, "time", "main/app+0x2000", 0.05, 0);
+    expect(cube, "time", "main/(preempted)", 0.05, 0);
+    const char *table;
+    size_t bytes;
+    assert_int_equal(lc_cubex_misc(cube, "samples.tsv", &table, &bytes), LC_OK);
+    /* sqrt(p (1 - p) / 20) of 100 ms, p = 1 / 2 */
+    static const char line[] = "main/(preempted)\t0\t0.050000000\t0.011180340\t";
+    assert_non_null(memmem(table, bytes, line, strlen(line)));
+    assert_int_equal(json_integer_value(json_object_get(meta, "samples")), 10);
     lc_cubex_close(cube);
     json_decref(meta);
 }
@@ -456,6 +488,7 @@ static void sampled_root_is_survived(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_split_the_time_of_exact_nodes),
+        cmocka_unit_test(time_off_the_processor_may_be_an_estimate),
         cmocka_unit_test(sampled_root_is_survived),
         cmocka_unit_test(estimates_follow_the_formulas),
         cmocka_unit_test(estimates_stay_apart),
