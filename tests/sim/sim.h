@@ -84,8 +84,9 @@ struct sim_model {
     /* Clocks of nodes but the first: by how much they differ at most. Every few ms the drift grows,
      * or shrinks again, by wobble_ppb. */
     uint64_t offset_ns, drift_ppb, wobble_ppb;
-    uint64_t tool_read_ns, tool_lock_ns; /* what a stamp, a lock costs the tool */
-    uint64_t switch_ns;                  /* the kernel stops and starts an event of the tool's */
+    /* what a stamp, a lock, a question to OpenMP's runtime costs the tool */
+    uint64_t tool_read_ns, tool_lock_ns, tool_ask_ns;
+    uint64_t switch_ns; /* the kernel stops and starts an event of the tool's */
     int n_faults;
     struct sim_fault faults[SIM_MOST_FAULTS];
 };
@@ -183,9 +184,10 @@ struct sim_task *sim_task_after(const struct sim_task *task);
 void sim_wake_outside(int rank, uint64_t at); /* those that wait for the kernel */
 void sim_gone(
     pid_t pid); /* that process has ended, or is about to; not the one that has the turn */
-void sim_preempted(uint64_t ns);   /* another thread has the processor for so long */
-uint64_t sim_local_clock(void);    /* what the clock of this task's node shows; costs 1 ns */
-uint64_t sim_true_clock(void);     /* the same time for all nodes, for tests; costs nothing */
+void sim_preempted(uint64_t ns); /* another thread has the processor for so long */
+uint64_t sim_local_clock(void);  /* what the clock of this task's node shows; costs 1 ns */
+uint64_t sim_true_clock(void);   /* the same time for all nodes, for tests; costs nothing */
+void sim_is_asked(const void *return_address); /* OpenMP's runtime; costs the tool --tool-cost */
 void sim_poll(void);               /* it has looked for something in vain; its clock may jump */
 uint64_t sim_draw(uint64_t below); /* 0: 0 */
 /* An MPI call begins. What it has to give: 0, an error class, or SIM_ABORTS. */

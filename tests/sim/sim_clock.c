@@ -72,6 +72,11 @@ void sim_work_of_kernel(uint64_t ns) {
     work(sim_self(), ns);
 }
 
+void sim_is_asked(const void *return_address) {
+    if (sim_is_on() && sim->model.tool_ask_ns != 0 && caller((void *)return_address) == TOOL)
+        work(sim_self(), sim->model.tool_ask_ns);
+}
+
 /* A stamp of the tool says nothing about waiting, nor does a read from another place than its last
  * one: who waits by the clock alone reads it in a loop. */
 static uint64_t read_clock(void *return_address, bool stamp) {

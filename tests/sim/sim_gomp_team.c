@@ -256,16 +256,19 @@ void GOMP_target_ext(int device, void (*fn)(void *), size_t n, void **addresses,
 /* ---- what programs ask */
 
 int omp_get_num_threads(void) {
+    sim_is_asked(__builtin_return_address(0));
     const struct gomp_thread *t = gomp_self();
     return t->team != NULL ? t->team->n : 1;
 }
 
 int omp_get_thread_num(void) {
+    sim_is_asked(__builtin_return_address(0));
     const struct gomp_thread *t = gomp_self();
     return t->team != NULL ? t->number : 0;
 }
 
 int omp_get_max_threads(void) {
+    sim_is_asked(__builtin_return_address(0));
     const char *text = getenv("OMP_NUM_THREADS");
     return usual > 0 ? usual : text != NULL && atoi(text) > 0 ? atoi(text) : 2;
 }

@@ -4,7 +4,7 @@
  *            [--call NS] [--ns-per-kib NS] [--node-ns-per-kib NS] [--eager BYTES] [--random]
  *            [--watchdog S] [--tell FILE] [--buffer BYTES] [--lazy] [--strict] [--cancel-sends]
  *            [--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB]
- *            [--wobble PPB] [--tool-cost READ:LOCK[:SWITCH]] [--kill RANK:N] [--abort RANK:N]
+ *            [--wobble PPB] [--tool-cost READ:LOCK[:SWITCH[:ASK]]] [--kill RANK:N] [--abort RANK:N]
  *            [--error RANK:N:CLASS] [--step RANK:N:NS] [--stall RANK:N:NS]
  *            [--system RANK:N:NAME[=NS]] PROGRAM [ARGUMENT..]
  *
@@ -16,14 +16,14 @@
  * has no receive (with none). --shape: how data comes to the others in one. --worst: all of
  * that as bad as the standard allows. --offset, --drift: how far the clocks of nodes are apart at
  * most; --wobble: by how much their drift changes. --tool-cost: ns that each stamp and each lock
- * costs the tool, and that the kernel takes to stop and start each event of its samples where a
- * thread naps (0:0:0). --kill, --abort, --error, --step: at its N-th MPI call the rank is killed,
- * calls MPI_Abort, gets an error, or its clock jumps; --kill RANK:@NS: it is killed so long after
- * the start, whatever it does. --stall: the parent of its program does not get its N-th turn before
- * so much time has passed. --system: there the tool's N-th call of a function of the system (mmap,
- * memfd_create, ftruncate, write) fails; with NS: it is done, but so long before it the thread has
- * no processor. --watchdog: after how many real seconds in which nothing happens it ends the run
- * (30). */
+ * costs the tool, that the kernel takes to stop and start each event of its samples where a thread
+ * naps, and that each question to OpenMP's runtime costs the tool (0:0:0:0). --kill, --abort,
+ * --error, --step: at its N-th MPI call the rank is killed, calls MPI_Abort, gets an error, or its
+ * clock jumps; --kill RANK:@NS: it is killed so long after the start, whatever it does. --stall:
+ * the parent of its program does not get its N-th turn before so much time has passed. --system:
+ * there the tool's N-th call of a function of the system (mmap, memfd_create, ftruncate, write)
+ * fails; with NS: it is done, but so long before it the thread has no processor. --watchdog: after
+ * how many real seconds in which nothing happens it ends the run (30). */
 #include "sim.h"
 
 #include <errno.h>
@@ -55,17 +55,17 @@ static struct rank {
 } ranks[SIM_MOST_RANKS];
 
 static _Noreturn void usage(void) {
-    fprintf(
-        stderr,
-        "usage: sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] "
-        "[--node-latency NS] [--jitter NS] [--call NS] [--ns-per-kib NS] "
-        "[--node-ns-per-kib NS] [--eager BYTES] [--random] [--watchdog S] "
-        "[--tell FILE] [--buffer BYTES] [--lazy] [--strict] [--cancel-sends] "
-        "[--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB] "
-        "[--wobble PPB] [--tool-cost READ:LOCK[:SWITCH]] [--kill RANK:N|RANK:@NS] [--abort RANK:N] "
-        "[--error RANK:N:CLASS] "
-        "[--step RANK:N:NS] [--stall RANK:N:NS] [--system RANK:N:NAME[=NS]] "
-        "PROGRAM [ARGUMENT..]\n");
+    fprintf(stderr,
+            "usage: sim-mpirun -n N [--seed S] [--nodes M] [--latency NS] "
+            "[--node-latency NS] [--jitter NS] [--call NS] [--ns-per-kib NS] "
+            "[--node-ns-per-kib NS] [--eager BYTES] [--random] [--watchdog S] "
+            "[--tell FILE] [--buffer BYTES] [--lazy] [--strict] [--cancel-sends] "
+            "[--shape at-once|all-to-all|tree] [--worst] [--offset NS] [--drift PPB] "
+            "[--wobble PPB] [--tool-cost READ:LOCK[:SWITCH[:ASK]]] [--kill RANK:N|RANK:@NS] "
+            "[--abort RANK:N] "
+            "[--error RANK:N:CLASS] "
+            "[--step RANK:N:NS] [--stall RANK:N:NS] [--system RANK:N:NAME[=NS]] "
+            "PROGRAM [ARGUMENT..]\n");
     exit(2);
 }
 
@@ -264,8 +264,9 @@ static char **options(int argc, char **argv, struct sim_model *model) {
                 model->drift_ppb = number(optarg);
                 break;
             case TOOL_COST:
-                if (sscanf(optarg, "%" SCNu64 ":%" SCNu64 ":%" SCNu64, &model->tool_read_ns,
-                           &model->tool_lock_ns, &model->switch_ns) < 2)
+                if (sscanf(optarg, "%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64,
+                           &model->tool_read_ns, &model->tool_lock_ns, &model->switch_ns,
+                           &model->tool_ask_ns) < 2)
                     usage();
                 break;
             case WOBBLE:
