@@ -17,8 +17,10 @@
  *                                  there, sends it, and tests once more
  *   sim-budget regions ROUNDS NS   a round works for NS, half of it in ten parallel regions of one
  *                                  thread (of simulated libgomp), then comes a barrier
+ *   sim-budget usual ROUNDS NS     the same, of OMP_NUM_THREADS threads
  *   sim-budget places ROUNDS NS    the same, by turns from two functions
  *   sim-budget groups ROUNDS NS    the same, and in each region four nested taskgroups
+ *   sim-budget outside ROUNDS NS   a round works for NS, then come 40 barriers outside of regions
  *   sim-budget constructs ROUNDS NS  the same, and in each region what OpenMP has, also a region of
  *                                  two threads; each must have been executed as often as it should
  *   sim-budget work ROUNDS NS      a round works for NS, then comes a barrier
@@ -173,11 +175,20 @@ static void much(void *ns) {
     GOMP_task(once, NULL, NULL, 0, 1, true, 0, NULL, 0, NULL);
 }
 
+static unsigned wanted = 1; /* threads; 0: as the environment says */
+
 NOINLINE static void regions(void (*body)(void *), uint64_t ns) {
     sim_work(ns / 2);
     for (int i = 0; i < REGIONS; i++)
-        GOMP_parallel(body, &(uint64_t){ns / 2 / REGIONS}, 1, 0);
+        GOMP_parallel(body, &(uint64_t){ns / 2 / REGIONS}, wanted, 0);
     sink = 1;
+}
+
+NOINLINE static void barriers(uint64_t ns) {
+    enum { BARRIERS = 40 };
+    sim_work(ns);
+    for (int i = 0; i < BARRIERS; i++)
+        GOMP_barrier();
 }
 
 NOINLINE static void here(uint64_t ns) {
@@ -232,7 +243,7 @@ static void *look_apart(void *of) {
 
 static void iterate(const char *what, unsigned round, uint64_t ns) {
     enum { DEPTH = 14 };
-    if (strcmp(what, "regions") == 0)
+    if (strcmp(what, "regions") == 0 || strcmp(what, "usual") == 0)
         regions(share, ns);
     else if (strcmp(what, "places") == 0)
         (round % 2 == 0 ? here : there)(ns);
@@ -240,6 +251,8 @@ static void iterate(const char *what, unsigned round, uint64_t ns) {
         regions(groups, ns);
     else if (strcmp(what, "constructs") == 0)
         regions(much, ns);
+    else if (strcmp(what, "outside") == 0)
+        barriers(ns);
     else
         sim_work(ns);
     if (strcmp(what, "naps") == 0) {
@@ -286,6 +299,7 @@ int main(int argc, char **argv) {
     unsigned rounds = (unsigned)atoi(argv[2]);
     pthread_t second_thread;
     struct rounds its = {rounds, ns};
+    wanted = strcmp(argv[1], "usual") != 0;
     if (strcmp(argv[1], "ranks") == 0) {
         int size;
         MPI_Comm_size(MPI_COMM_WORLD, &size);

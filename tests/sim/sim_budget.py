@@ -27,7 +27,7 @@ def check(what, right, *more):
 
 def took(line, root):
     """Seconds between MPI_Init and MPI_Finalize, and with both."""
-    done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "TMPDIR": str(root)}, timeout=patience(60), check=False,
+    done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "TMPDIR": str(root), "OMP_NUM_THREADS": "1"}, timeout=patience(60), check=False,
                           stdin=subprocess.DEVNULL)
     words = done.stdout.split()
     if done.returncode != 0 or len(words) != 3:
@@ -79,17 +79,23 @@ class Case:
         told = self.told_s + self.apart_s
         self.check("told is not lost with start and end", not start_and_end or abs(told - self.whole_lost_s) <= TOLD_WITHIN * self.whole_lost_s, told, self.whole_lost_s)
 
-    def estimates(self, events, stamped):
-        """What `events` of OpenMP cost, of which so many take a stamp, and the others nothing: within 4 standard errors of drawing the distances d from 1 to 15,
-        the last 15 events, which are not told, and what the rest of the account may be wrong by. Nothing else costs here."""
-        squares, share = sum(d * d for d in range(1, 16)) / 15, stamped / events
-        error = math.sqrt(squares / 8 / events) * math.sqrt(share * (1 - share)) / share
+    def estimates(self, costs_us, stamps=0):
+        """What calls for OpenMP cost (how many they are by how much each costs), and what it costs to measure some: so many stamps, told as they are. That
+        is what is lost, and what is told of it is within 4 standard errors of drawing the distances d from 1 to 15, the last 15 calls, which are not told,
+        and what the rest of the account may be wrong by. Nothing else costs here."""
+        calls, squares = sum(costs_us.values()), sum(d * d for d in range(1, 16)) / 15
+        mean = sum(us * n for us, n in costs_us.items()) / calls
+        differ = math.sqrt(sum((us - mean) ** 2 * n for us, n in costs_us.items()) / calls)
+        error_s = math.sqrt(squares / 8 * calls) * differ * 1e-6
         rest_s = self.told_s - self.overhead["openmp_s"]
-        bound_s = 4 * error * stamped * 1e-6 + 15e-6 + TOLD_WITHIN * rest_s
-        true_s = self.lost_s - rest_s
-        print(f"{self.name}: events of OpenMP took {true_s:.5f} s, told {self.overhead['openmp_s']:.5f} s, standard error {error:.2%}")
+        bound_s = 4 * error_s + 15e-6 * max(costs_us) + TOLD_WITHIN * rest_s + 1e-9
+        true_s, right_s = self.lost_s - rest_s, mean * calls * 1e-6 + stamps * 1e-6
+        drawn_s = 4 * math.sqrt(squares / 8 - 8) / math.sqrt(8 * calls) * stamps * 1e-6 + TOLD_WITHIN * rest_s
+        print(f"{self.name}: calls for OpenMP took {true_s:.6f} s, {right_s:.6f} s as expected, told {self.overhead['openmp_s']:.6f} s, "
+              f"standard error {error_s:.6f} s")
+        self.check("calls cost something else", abs(true_s - right_s) <= drawn_s + 1e-5, true_s, right_s, drawn_s)
         self.check("the estimate is wrong", abs(self.overhead["openmp_s"] - true_s) <= bound_s, self.overhead["openmp_s"], true_s, bound_s)
-        self.check("events of OpenMP are not told", "at constructs of OpenMP" in self.text, self.text)
+        self.check("calls for OpenMP are not told", "at constructs of OpenMP" in self.text, self.text)
 
     def paths(self):
         return self.result["metrics"]["visits"]["callpaths"]
@@ -222,7 +228,15 @@ def main():
             regions.visits(10 * rounds)
             regions.unwinds(6)
             regions.took_steps(*({800: [(None, "counted regions")], 3000: [(None, "plain regions")]}.get(rounds, [])))
-        regions.estimates(60 * rounds, 60 * rounds)  # of a region: its begin, its end, those of the share, of the barrier
+        regions.estimates({4: 10 * rounds, 2: 10 * rounds}, 12.5 * rounds)  # of a region: 4 stamps in its entry (6 to measure it), 2 in its share (4)
+        for rounds, ns, ask, *steps in ((800, 300000, 10000, (None, "counted regions")), (300, 10000000, 1000)):
+            asks = Case(root, "usual", rounds, ns, f"0:0:0:{ask}", "--sample=off")  # what comes before any event: questions to the runtime
+            asks.tells(start_and_end=False)
+            asks.took_steps(*steps)
+        asks.estimates({1: 10 * rounds, 2: 10 * rounds})
+        outside = Case(root, "outside", 2000, 1000000, "1000:0", "--sample=off")  # no event; each that is measured takes 4 stamps
+        outside.estimates({0: 40 * 2000}, 4 / 8 * 40 * 2000)
+        outside.tells(start_and_end=False)
         places = Case(root, "places", 800, 300000, "1000:0", "--sample=off")
         places.visits(8000, ".*")  # those that are only counted at "main/.../regions"
         places.tells()
@@ -234,7 +248,7 @@ def main():
         constructs.tells(start_and_end=False)
         groups = Case(root, "groups", 300, 10000000, "1000:0", "--sample=off")
         groups.tells()
-        groups.estimates(220 * 300, 180 * 300)  # begins of taskgroups take no stamp
+        groups.estimates({4: 3000, 2: 3000, 0: 12000, 3: 12000}, 12.5 * 300 + 2 / 8 * 12000 + 4 / 8 * 12000)  # begins of taskgroups take no stamp
         within = Case(root, "calls", 5000, 1200000, "1000:0", "--sample=off")
         within.holds()
         within.tells()

@@ -1,6 +1,7 @@
 #include "measure/callpath/budget.h"
 
 #include "base/c_numbers.h"
+#include "base/choose.h"
 #include "base/hash.h"
 #include "base/idmap.h"
 #include "base/none.h"
@@ -20,8 +21,9 @@ enum {
     USUAL_TIMES = 4,
     RARE_MOST_MS = 1
 };
-enum { EVENT_TIMES = 16 }; /* as USUAL_TIMES: events of OpenMP and polls differ more than calls */
-enum { NEW_PATHS = 3 };    /* of a site that may have more of them */
+enum { EVENT_TIMES = 16 };   /* as USUAL_TIMES: events of OpenMP and polls differ more than calls */
+enum { EVENT_STAMPS = 100 }; /* less is no interruption, however little the usual event takes */
+enum { NEW_PATHS = 3 };      /* of a site that may have more of them */
 static const double RESERVE =
     0.5; /* of the first second's budget: for what comes before it helps */
 static const double BACK_PART = 0.4;      /* of the budget: below it paths are unwound again */
@@ -498,10 +500,21 @@ LC_COLD uint64_t lc_budget_event_begins(struct lc_thread *t) {
 
 LC_COLD void lc_budget_events(struct lc_thread *t, uint64_t ticks, uint32_t n) {
     uint64_t usual = t->event_ticks;
-    if (usual != 0 && ticks > EVENT_TIMES * usual) /* the thread was interrupted */
-        ticks = EVENT_TIMES * usual;
+    uint64_t most = lc_larger(EVENT_TIMES * usual, EVENT_STAMPS * budget.stamp_ticks);
+    if (usual != 0 && ticks > most) /* the thread was interrupted */
+        ticks = most;
     t->event_ticks = usual == 0 ? ticks : (usual * 15 + ticks) / 16 + 1;
     t->counts.openmp_ticks += n * ticks + budget.stamp_ticks;
+}
+
+uint64_t lc_budget_without_stamps(uint64_t ticks, uint32_t parts) {
+    uint64_t stamps = parts * budget.stamp_ticks;
+    return (ticks > stamps ? ticks - stamps : 0) + budget.outside_ticks;
+}
+
+LC_COLD void lc_budget_parts(struct lc_thread *t, uint64_t ticks, uint32_t parts, uint32_t n) {
+    lc_budget_events(t, lc_budget_without_stamps(ticks, parts), n);
+    t->counts.openmp_ticks += (2 * parts - 1) * budget.stamp_ticks;
 }
 
 LC_COLD void lc_budget_rare(struct lc_call *call, uint64_t ticks) {

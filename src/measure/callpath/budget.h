@@ -5,14 +5,19 @@
  * wrapper is done. Both parts, from the begin stamp to MPI and from the end stamp on, stand for the
  * calls since the last group, and with them what lies before the first and after the last stamp,
  * which is measured once at the start. Rare work (new call paths, communicators) is stamped
- * whenever it happens: lc_path_counts.own_ticks. Of events of OpenMP one of LC_EVENT_EVERY takes a
- * stamp at its end, at distances from 1 to twice as many that a small generator draws, so that no
- * program keeps step with them: what it took since its begin stands for all events since the one
- * before it (openmp_ticks). That is an estimate; its standard error, as a share, is
- * sqrt(E(d^2) / (LC_EVENT_EVERY n)) = 3.2 / sqrt(n) of n events at distances d, times how much
- * their costs differ (standard deviation by mean). Not in it: what comes before an event's first
- * stamp, the last events of a thread, up to twice as many, and what is more than EVENT_TIMES the
- * usual of one event (the thread was interrupted, as it seems; it may have been new code).
+ * whenever it happens: lc_path_counts.own_ticks. Of OpenMP one of LC_EVENT_EVERY events or calls is
+ * measured, at distances from 1 to twice as many that a small generator draws, so that no program
+ * keeps step with them: what it took stands for all since the one before it (openmp_ticks).
+ * Events are those that a runtime tells (OMPT): one that is measured takes a stamp at its end, too.
+ * Calls are those of GCC's code to its runtime, and of that to us (gomp/): their events are not
+ * measured. One that is measured takes a stamp where each part of ours begins, and where it ends;
+ * for what lies outside of these it has what is outside of the stamps of a wrapper of MPI. That is
+ * an estimate; its standard error, as a share, is sqrt(E(d^2) / (LC_EVENT_EVERY n)) = 3.2 / sqrt(n)
+ * of n events at distances d, times how much their costs differ (standard deviation by mean). Not
+ * in it: what comes before an event's first stamp; the last events or calls of a thread, up to
+ * twice as many; calls that do not come back, and those for which they stand; events that a runtime
+ * tells of a thread that calls GCC's, too; and what is more than EVENT_TIMES the usual of one and
+ * EVENT_STAMPS stamps (the thread was interrupted, as it seems; it may have been new code).
  *
  * Budget: of it, calls and samples may have what the tool's start and end leave. Where the cost of
  * a thread is above that of late, and near to it since its begin, its dearest call sites are
@@ -142,6 +147,17 @@ void lc_budget_apart(struct lc_thread *t, uint64_t ticks);
 void lc_budget_events(struct lc_thread *t, uint64_t ticks, uint32_t n);
 /* Begin of such an event, ticks, where it takes no stamp itself. */
 uint64_t lc_budget_event_begins(struct lc_thread *t);
+/* A call took so long in so many parts, from a stamp to another that the others do not take, and
+ * stands for n calls: adds to openmp_ticks. */
+void lc_budget_parts(struct lc_thread *t, uint64_t ticks, uint32_t parts, uint32_t n);
+/* What such a call takes without the stamps. */
+uint64_t lc_budget_without_stamps(uint64_t ticks, uint32_t parts);
+/* From one event, or call, that is measured to the next: from 1 to twice LC_EVENT_EVERY, which it
+ * is on average. */
+static inline uint32_t lc_budget_gap(uint32_t *state) {
+    *state = *state * 1664525u + 1013904223u; /* (Numerical Recipes, ranqd1) */
+    return 1 + (uint32_t)((uint64_t)*state * (2 * LC_EVENT_EVERY - 1) >> 32);
+}
 
 /* A parallel region of one thread ended, and so much of openmp_ticks came in it: on average what it
  * costs. */

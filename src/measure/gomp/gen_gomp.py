@@ -36,9 +36,9 @@ class Entry:
     def around(self, before, call, after):
         """Before the call and after it; what it returns is handed on."""
         if not after:
-            return [*before, f"return {call};" if self.returns != "void" else f"{call};"]
+            return [*before, "lc_gomp_call_end(call);", f"return {call};" if self.returns != "void" else f"{call};"]
         keep, give = (f"{self.returns} result = ", ["return result;"]) if self.returns != "void" else ("", [])
-        return [*before, f"{keep}{call};", *after, *give]
+        return [*before, "lc_gomp_call_goes(call);", f"{keep}{call};", "lc_gomp_call_returns(call);", *after, "lc_gomp_call_end(call);", *give]
 
 
 def expand(text):
@@ -63,9 +63,9 @@ def taken(path):
 
 def t_parallel(e):
     work = f"OMPT_WORK_{e.kind}" if e.kind else "0"
-    head = [f"const struct lc_gomp_construct made = {{fn, data, threads, {work}, __builtin_frame_address(0), code, (void *)real}};"]
+    head = [f"const struct lc_gomp_construct made = {{fn, data, threads, {work}, frame, code, (void *)real}};"]
     head += ["struct lc_gomp_fork fork;", "lc_gomp_fork_begin(&fork, &made);"]
-    return e.around(head, e.call("lc_gomp_run_share", "&fork"), ["lc_gomp_fork_end(&fork);"])
+    return e.around(head, e.call("lc_gomp_run_share", "&fork"), ["lc_gomp_fork_end(&fork, call);"])
 
 
 def t_parallel_reductions(e):
@@ -75,13 +75,13 @@ def t_parallel_reductions(e):
 def t_fork(e):
     """As compilers before GCC 4.9 make it: the program itself calls the outlined function."""
     work = f"OMPT_WORK_{e.kind}" if e.kind else "0"
-    head = [f"const struct lc_gomp_construct made = {{fn, data, threads, {work}, __builtin_frame_address(0), code, (void *)real}};"]
-    head += ["struct lc_gomp_fork *fork = lc_gomp_fork_new(&made);", "if (fork == NULL) {", f"    {e.call()};", "    return;", "}"]
+    head = [f"const struct lc_gomp_construct made = {{fn, data, threads, {work}, frame, code, (void *)real}};"]
+    head += ["struct lc_gomp_fork *fork = lc_gomp_fork_new(&made);", "if (fork == NULL) {", "    lc_gomp_call_end(call);", f"    {e.call()};", "    return;", "}"]
     return e.around(head, e.call("lc_gomp_run_share", "fork"), ["lc_gomp_fork_started(fork);"])
 
 
 def t_join(e):
-    return e.around(["struct lc_gomp_fork *fork = lc_gomp_join_begin();"], e.call(), ["lc_gomp_join_end(fork);"])
+    return e.around(["struct lc_gomp_fork *fork = lc_gomp_join_begin();"], e.call(), ["lc_gomp_join_end(fork, call);"])
 
 
 def t_work(e):
@@ -149,20 +149,29 @@ def test_of(e):
 def t_set_nest(e):
     """How deep the thread is in it, only the test tells."""
     words = f"OMPT_MUTEX_NEST_LOCK, {e.wait()}, code"
-    return [test_of(e), "int depth = test(lock);", "if (depth > 1)", "    return;", f"lc_gomp_acquire({words});", "if (depth == 0)", f"    {e.call()};",
-            f"lc_gomp_acquired({words});"]
+    return [test_of(e), "int depth = test(lock);", "if (depth > 1) {", "    lc_gomp_call_end(call);", "    return;", "}", f"lc_gomp_acquire({words});",
+            "lc_gomp_call_goes(call);", "if (depth == 0)", f"    {e.call()};", "lc_gomp_call_returns(call);", f"lc_gomp_acquired({words});",
+            "lc_gomp_call_end(call);"]
 
 
 def t_unset_nest(e):
-    return [test_of(e), "int depth = test(lock);", "if (depth == 2)", f"    lc_gomp_released(OMPT_MUTEX_NEST_LOCK, {e.wait()}, code);", "if (depth > 0)",
-            f"    {e.call()};", f"{e.call()};"]
+    return [test_of(e), "int depth = test(lock);", "if (depth == 2)", f"    lc_gomp_released(OMPT_MUTEX_NEST_LOCK, {e.wait()}, code);",
+            "lc_gomp_call_end(call);", "if (depth > 0)", f"    {e.call()};", f"{e.call()};"]
 
 
 def wrapper(e):
-    code = "    const void *code = __builtin_return_address(0);\n"
+    """What is done is there twice: in the wrapper, where nothing is measured, and apart, where what it costs is."""
+    frame = ["void *frame"] if e.template in ("parallel", "parallel_reductions", "fork") else []
+    given, code = [*e.declared, "const void *code", *frame], "    const void *code = __builtin_return_address(0);\n"
+    handed = ", ".join([*e.names, "code", *(["frame"] if frame else [])])
     real = f"    {e.returns} (*real)({e.signature()}) = ({e.returns} (*)({e.signature()}))lc_gomp_real(LC_{e.name}, code);\n"
     body = "".join(f"    {line}\n" for line in globals()["t_" + e.template](e))
-    return f"static {e.returns} w_{e.name}({e.signature()}) {{\n{code}{real}{body}}}\n"
+    give, leave = ("return ", "") if e.returns != "void" else ("", "        return;\n")
+    return (f"static inline __attribute__((always_inline)) {e.returns} do_{e.name}({', '.join([*given, 'struct lc_gomp_call *call'])}) {{\n{real}{body}}}\n"
+            f"static LC_COLD {e.returns} m_{e.name}({', '.join(given)}) {{\n    struct lc_gomp_call call;\n    lc_gomp_call_begin(&call);\n"
+            f"    {give}do_{e.name}({handed}, &call);\n}}\n"
+            f"static {e.returns} w_{e.name}({e.signature()}) {{\n{code}{'    void *frame = __builtin_frame_address(0);' + chr(10) if frame else ''}"
+            f"    if (lc_gomp_call_is_drawn()) {{\n        {give}m_{e.name}({handed});\n{leave}    }}\n    {give}do_{e.name}({handed}, NULL);\n}}\n")
 
 
 def main():

@@ -7,6 +7,8 @@
  *   fork       a parallel region in progress, on the stack of the thread that forked it
  *   share      a thread's implicit task in a region
  *   running    the task that a thread runs: the runtime's word for it, which here is ours
+ *   call       of a function here: by the program (an entry), or by the runtime (a share, a task,
+ *              the copy of a task's data). One of LC_EVENT_EVERY is measured (callpath/budget.h)
  *
  * Invariants: the program's function gets its own data, and libgomp what it reads and writes there
  * itself. A wrapper that can tell nothing calls libgomp all the same. What libgomp does not show is
@@ -19,11 +21,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "measure/core/core.h"
 #include "measure/gomp_entries.h"
 #include "measure/openmp/ompt.h"
 
 struct lc_part;
 struct lc_stub;
+struct lc_thread;
 
 typedef unsigned long long ull;
 
@@ -85,10 +89,62 @@ struct lc_gomp_fork {
     struct lc_thread *one; /* of a team of one, in no other region: its thread */
     bool plain;            /* of one thread: nothing in it is told, and it ends with `opened` */
     uint32_t opened;       /* by lc_omp_plain_begin */
-    uint64_t cost_ticks;   /* of constructs, at its begin */
+    uint64_t cost_ticks;   /* openmp_ticks of that at its begin */
     _Atomic bool turns;    /* it has ordered loops, whose turns are a lock at `region` */
     struct lc_gomp_fork *outer; /* of `forks` */
 };
+
+/* ---- gomp_cost.c: what calls cost, but for what the runtime and the program do in them */
+
+/* A call that is measured. It is on its own stack, and nobody else knows it: one that does not come
+ * back leaves nothing behind. */
+struct lc_gomp_call {
+    struct lc_thread *thread; /* NULL: not known when it began, or has ended; nothing is told */
+    uint64_t since;           /* ticks, but for own_ticks, which are told by themselves */
+    uint64_t ticks;           /* that it has cost so far, */
+    uint32_t parts;           /* in so many parts, each from a stamp to another */
+    uint32_t stands_for;      /* calls, with itself */
+};
+
+/* Calls of this thread until one is measured. */
+extern __thread int32_t lc_gomp_until;
+/* Is the call that begins measured? */
+static inline bool lc_gomp_call_is_drawn(void) {
+    return lc_unlikely(--lc_gomp_until < 0);
+}
+/* A call that was drawn begins. */
+void lc_gomp_call_begin(struct lc_gomp_call *call);
+/* As lc_gomp_call_goes, of a call that is measured. */
+void lc_gomp_call_stops(struct lc_gomp_call *call);
+/* As lc_gomp_call_returns, of a call that is measured. */
+void lc_gomp_call_goes_on(struct lc_gomp_call *call);
+/* As lc_gomp_call_end, of a call that is measured. */
+void lc_gomp_call_tell(struct lc_gomp_call *call);
+/* What it has cost so far, with all for which it stands. `call` is measured, and does not go on. */
+uint64_t lc_gomp_call_so_far(const struct lc_gomp_call *call);
+
+/* A call begins; `room` is for it. NULL: it is not measured. */
+static inline struct lc_gomp_call *lc_gomp_call_may_begin(struct lc_gomp_call *room) {
+    if (!lc_gomp_call_is_drawn())
+        return NULL;
+    lc_gomp_call_begin(room);
+    return room;
+}
+/* What follows is the runtime's or the program's; call: NULL, or measured. */
+static inline void lc_gomp_call_goes(struct lc_gomp_call *call) {
+    if (lc_unlikely(call != NULL))
+        lc_gomp_call_stops(call);
+}
+/* It is over; the call goes on. */
+static inline void lc_gomp_call_returns(struct lc_gomp_call *call) {
+    if (lc_unlikely(call != NULL))
+        lc_gomp_call_goes_on(call);
+}
+/* The call ends here. */
+static inline void lc_gomp_call_end(struct lc_gomp_call *call) {
+    if (lc_unlikely(call != NULL))
+        lc_gomp_call_tell(call);
+}
 
 /* ---- gomp_team.c: threads */
 
@@ -115,8 +171,8 @@ struct lc_gomp_runtime {
 
 /* The program is about to fork a team. */
 void lc_gomp_fork_begin(struct lc_gomp_fork *fork, const struct lc_gomp_construct *made);
-/* The team has joined. */
-void lc_gomp_fork_end(struct lc_gomp_fork *fork);
+/* The team has joined; call: that of the entry. */
+void lc_gomp_fork_end(struct lc_gomp_fork *fork, struct lc_gomp_call *call);
 /* What each thread of a team runs: `argument` is the fork. */
 void lc_gomp_run_share(void *argument);
 /* GOMP_parallel_start and GOMP_parallel_end; NULL: nothing is told. */
@@ -125,8 +181,8 @@ struct lc_gomp_fork *lc_gomp_fork_new(const struct lc_gomp_construct *made);
 void lc_gomp_fork_started(struct lc_gomp_fork *fork);
 /* GOMP_parallel_end begins. NULL: nothing is told. */
 struct lc_gomp_fork *lc_gomp_join_begin(void);
-/* It is over; fork: NULL, or from lc_gomp_join_begin, freed here. */
-void lc_gomp_join_end(struct lc_gomp_fork *fork);
+/* It is over; fork: NULL, or from lc_gomp_join_begin, freed here; call: that of the entry. */
+void lc_gomp_join_end(struct lc_gomp_fork *fork, struct lc_gomp_call *call);
 
 /* ---- gomp_work.c */
 

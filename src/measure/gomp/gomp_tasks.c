@@ -89,6 +89,7 @@ static void detached_ends(struct gomp_task *task, union ompt_data *next) {
 }
 
 static void fulfil(void *event, enum lc_gomp_entry entry, const void *code) {
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
     void (*real)(void *) = (void (*)(void *))lc_gomp_real(entry, code);
     pthread_mutex_lock(&detaching);
     struct detached **at = find_detached(event);
@@ -101,6 +102,7 @@ static void fulfil(void *event, enum lc_gomp_entry entry, const void *code) {
             forget_detached(at);
     }
     pthread_mutex_unlock(&detaching);
+    lc_gomp_call_end(call);
     real(event);
 }
 
@@ -192,8 +194,13 @@ static bool is_discarded(const struct gomp_task *task) {
            task->runtime->is_cancelled(CANCEL_TASKGROUP);
 }
 
-static void run_task(void *argument) {
-    struct gomp_task *task = argument;
+static void run_body(const struct gomp_task *task, struct lc_gomp_call *call) {
+    lc_gomp_call_goes(call);
+    task->fn(task->data);
+    lc_gomp_call_returns(call);
+}
+
+static void execute(struct gomp_task *task, struct lc_gomp_call *call) {
     struct lc_gomp_thread *self = lc_gomp_self();
     if (task->loop)
         memcpy(task->data, task->words, sizeof task->words);
@@ -202,7 +209,7 @@ static void run_task(void *argument) {
     bool discarded = !at_once && !task->detached && is_discarded(task);
     if (self == NULL || task->record.ptr == NULL) {
         if (!discarded)
-            task->fn(task->data);
+            run_body(task, call);
         return;
     }
     union ompt_data *before = self->running;
@@ -214,7 +221,7 @@ static void run_task(void *argument) {
     self->running = &task->record;
     self->final = task->final;
     if (!discarded)
-        task->fn(task->data);
+        run_body(task, call);
     self->running = before;
     self->final = was_final;
     if (task->detached)
@@ -222,6 +229,12 @@ static void run_task(void *argument) {
     else
         lc_omp_task_schedule(&task->record, discarded ? OMPT_STATUS_CANCEL : OMPT_STATUS_COMPLETE,
                              before);
+}
+
+static void run_task(void *argument) {
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
+    execute(argument, call);
+    lc_gomp_call_end(call);
 }
 
 /* The thread comes back from the runtime, and goes into it: events by themselves. */
@@ -264,16 +277,20 @@ static void create_task(struct gomp_task *task) {
 }
 
 static void copy_task(void *to, void *from) {
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
     struct gomp_task *task = to, *given = from;
     *task = *given;
     task->data = (char *)to + given->offset;
     if (given->detached && given->data != NULL) /* where libgomp would have written it */
         memcpy(given->data, given->words, sizeof given->words[0]);
+    lc_gomp_call_goes(call); /* without us it would be copied, too */
     if (given->copy != NULL)
         given->copy(task->data, given->data);
     else if (given->bytes > 0 && given->data != NULL)
         memcpy(task->data, given->data, given->bytes);
+    lc_gomp_call_returns(call);
     create_task(task);
+    lc_gomp_call_end(call);
 }
 
 /* How much libgomp is to allocate, at which alignment. */
@@ -290,6 +307,7 @@ static long room_of(struct gomp_task *task, long *align) {
 static void task_from(const void *code, void (*fn)(void *), void *data,
                       void (*copy)(void *, void *), long bytes, long align, bool now,
                       unsigned flags, void **depend, int priority, void *event) {
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
     void (*real)(void (*)(void *), void *, void (*)(void *, void *), long, long, bool, unsigned,
                  void **, int, void *) =
         (void (*)(void (*)(void *), void *, void (*)(void *, void *), long, long, bool, unsigned,
@@ -297,6 +315,7 @@ static void task_from(const void *code, void (*fn)(void *), void *data,
     struct lc_gomp_thread *self = lc_gomp_self_known();
     struct lc_omp_thread *o = self != NULL ? lc_omp_self() : NULL;
     if (o == NULL) {
+        lc_gomp_call_end(call);
         real(fn, data, copy, bytes, align, now, flags, depend, priority, event);
         return;
     }
@@ -313,14 +332,17 @@ static void task_from(const void *code, void (*fn)(void *), void *data,
                              .final = (flags & FINAL) != 0 || self->final,
                              .detached = (flags & DETACHED) != 0};
     uint64_t creating = self->creating;
-    long room = room_of(&task, &align);
+    bytes = room_of(&task, &align);
     self->creating = task.number;
     if (task.depend != NULL) /* it may have to wait for others first */
         enter(o);
-    real(run_task, &task, copy_task, room, align, now, flags, depend, priority, event);
+    lc_gomp_call_goes(call);
+    real(run_task, &task, copy_task, bytes, align, now, flags, depend, priority, event);
+    lc_gomp_call_returns(call);
     self->creating = creating;
     if (task.depend != NULL) /* cancelled: it was not created */
         leave(o);
+    lc_gomp_call_end(call);
 }
 
 void lc_gomp_entry_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long bytes,
@@ -346,9 +368,11 @@ typedef void taskloop_fn(void (*)(void *), void *, void (*)(void *, void *), lon
 
 static void taskloop(taskloop_fn *real, struct gomp_task *task, long align, unsigned flags,
                      unsigned long tasks, int priority, const uint64_t *range) {
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
     struct lc_gomp_thread *self = lc_gomp_self_known();
     struct lc_omp_thread *o = self != NULL ? lc_omp_self() : NULL;
     if (o == NULL) {
+        lc_gomp_call_end(call);
         real(task->fn, task->data, task->copy, (long)task->bytes, align, flags, tasks, priority,
              range[0], range[1], range[2]);
         return;
@@ -363,7 +387,7 @@ static void taskloop(taskloop_fn *real, struct gomp_task *task, long align, unsi
     task->waits_for_group = (flags & TASKLOOP_IN_GROUP_NOT) == 0;
     if ((flags & WITH_REDUCTION) != 0)
         task->reductions = ((void **)task->data)[2];
-    long room = room_of(task, &align);
+    long bytes = room_of(task, &align);
     lc_omp_work(OMPT_WORK_TASKLOOP, OMPT_BEGIN, region, running, 0, task->code);
     if (task->waits_for_group) {
         lc_omp_sync_region(OMPT_SYNC_TASKGROUP, OMPT_BEGIN, region, NULL, task->code);
@@ -371,8 +395,10 @@ static void taskloop(taskloop_fn *real, struct gomp_task *task, long align, unsi
         lc_omp_enter(o, loop.since);
         self->loop = &loop;
     }
-    real(run_task, task, copy_task, room, align, flags, tasks, priority, range[0], range[1],
+    lc_gomp_call_goes(call);
+    real(run_task, task, copy_task, bytes, align, flags, tasks, priority, range[0], range[1],
          range[2]);
+    lc_gomp_call_returns(call);
     if (task->waits_for_group) {
         wait_for_loop(self);
         self->loop = outer;
@@ -380,6 +406,7 @@ static void taskloop(taskloop_fn *real, struct gomp_task *task, long align, unsi
         lc_omp_sync_region(OMPT_SYNC_TASKGROUP, OMPT_END, region, NULL, task->code);
     }
     lc_omp_work(OMPT_WORK_TASKLOOP, OMPT_END, region, running, 0, task->code);
+    lc_gomp_call_end(call);
 }
 
 void lc_gomp_entry_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
@@ -408,22 +435,29 @@ void lc_gomp_entry_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(voi
 
 void lc_gomp_entry_taskwait(void) {
     const void *code = __builtin_return_address(0);
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
     void (*real)(void) = (void (*)(void))lc_gomp_real(LC_GOMP_taskwait, code);
     struct lc_gomp_thread *self = lc_gomp_self_known();
     if (self == NULL) {
+        lc_gomp_call_end(call);
         real();
         return;
     }
     lc_omp_sync_region(OMPT_SYNC_TASKWAIT, OMPT_BEGIN, self->share->region, NULL, code);
+    lc_gomp_call_goes(call);
     real();
+    lc_gomp_call_returns(call);
     lc_omp_sync_region(OMPT_SYNC_TASKWAIT, OMPT_END, self->share->region, NULL, code);
+    lc_gomp_call_end(call);
 }
 
 void lc_gomp_entry_taskwait_depend(void **depend) {
     const void *code = __builtin_return_address(0);
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
     void (*real)(void **) = (void (*)(void **))lc_gomp_real(LC_GOMP_taskwait_depend, code);
     struct lc_gomp_thread *self = lc_gomp_self_known();
     if (self == NULL) {
+        lc_gomp_call_end(call);
         real(depend);
         return;
     }
@@ -431,28 +465,39 @@ void lc_gomp_entry_taskwait_depend(void **depend) {
     lc_omp_task_create(self->running, NULL, &construct,
                        OMPT_TASK_EXPLICIT | OMPT_TASK_TASKWAIT | OMPT_TASK_UNDEFERRED, 1, code);
     tell_dependences(&construct, depend);
+    lc_gomp_call_goes(call);
     real(depend);
+    lc_gomp_call_returns(call);
     lc_omp_task_schedule(NULL, OMPT_STATUS_TASKWAIT_COMPLETE, NULL);
+    lc_gomp_call_end(call);
 }
 
 void lc_gomp_entry_taskgroup_start(void) {
     const void *code = __builtin_return_address(0);
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
+    void (*real)(void) = (void (*)(void))lc_gomp_real(LC_GOMP_taskgroup_start, code);
     struct lc_gomp_thread *self = lc_gomp_self_known();
     if (self != NULL)
         lc_omp_sync_region(OMPT_SYNC_TASKGROUP, OMPT_BEGIN, self->share->region, NULL, code);
-    ((void (*)(void))lc_gomp_real(LC_GOMP_taskgroup_start, code))();
+    lc_gomp_call_end(call);
+    real();
 }
 
 void lc_gomp_entry_taskgroup_end(void) {
     const void *code = __builtin_return_address(0);
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
     void (*real)(void) = (void (*)(void))lc_gomp_real(LC_GOMP_taskgroup_end, code);
     struct lc_gomp_thread *self = lc_gomp_self_known();
     if (self == NULL) {
+        lc_gomp_call_end(call);
         real();
         return;
     }
     lc_omp_sync_region_wait(OMPT_SYNC_TASKGROUP, OMPT_BEGIN, self->share->region, NULL, code);
+    lc_gomp_call_goes(call);
     real();
+    lc_gomp_call_returns(call);
     lc_omp_sync_region_wait(OMPT_SYNC_TASKGROUP, OMPT_END, self->share->region, NULL, code);
     lc_omp_sync_region(OMPT_SYNC_TASKGROUP, OMPT_END, self->share->region, NULL, code);
+    lc_gomp_call_end(call);
 }

@@ -6,6 +6,7 @@
 #include "measure/core/core.h"
 #include "measure/gomp/gomp.h"
 #include "measure/hot/locations.h"
+#include "measure/openmp/omp_self.h"
 #include "measure/openmp/team.h"
 #include "measure/openmp/tool.h"
 #include "measure/stub/stub.h"
@@ -71,6 +72,7 @@ static LC_COLD struct lc_gomp_thread *make(void) {
         return NULL;
     }
     pthread_once(&attached, attach);
+    lc_omp_measured_by_call = true;
     made->share = &made->base;
     made->running = &made->base.data;
     this_thread = made;
@@ -176,18 +178,24 @@ static void share_waits(struct lc_gomp_thread *self, const struct lc_gomp_fork *
     lc_omp_sync_region(OMPT_SYNC_IMPLICIT, OMPT_BEGIN, self->share->region, NULL, fork->made.code);
 }
 
-static void as_master(struct lc_gomp_fork *fork) {
+static void run_body(const struct lc_gomp_fork *fork, struct lc_gomp_call *call) {
+    lc_gomp_call_goes(call);
+    fork->made.fn(fork->made.data);
+    lc_gomp_call_returns(call);
+}
+
+static void as_master(struct lc_gomp_fork *fork, struct lc_gomp_call *call) {
     struct lc_gomp_thread *self = fork->by;
     fork->share.outer = self->share;
     share_begins(self, &fork->share, fork, 0);
-    fork->made.fn(fork->made.data);
+    run_body(fork, call);
     share_waits(self, fork);
 }
 
-static void as_worker(struct lc_gomp_fork *fork) {
+static void as_worker(struct lc_gomp_fork *fork, struct lc_gomp_call *call) {
     struct lc_gomp_thread *self = lc_gomp_self();
     if (self == NULL) {
-        fork->made.fn(fork->made.data);
+        run_body(fork, call);
         return;
     }
     unsigned number = (unsigned)fork->runtime->thread_num();
@@ -197,7 +205,7 @@ static void as_worker(struct lc_gomp_fork *fork) {
     self->worker = true;
     self->base = (struct lc_gomp_share){.region = &fork->region};
     share_begins(self, &self->base, fork, number);
-    fork->made.fn(fork->made.data);
+    run_body(fork, call);
     share_waits(self, fork);
     self->base.region = NULL; /* the master may leave its frame */
     self->pending = true;
@@ -205,22 +213,34 @@ static void as_worker(struct lc_gomp_fork *fork) {
 
 void lc_gomp_run_share(void *argument) {
     struct lc_gomp_fork *fork = argument;
-    if (fork->by == NULL || fork->plain)
+    if (fork->by == NULL || fork->plain) {
         fork->made.fn(fork->made.data);
-    else if (fork->runtime->thread_num() == 0)
-        as_master(fork);
+        return;
+    }
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
+    if (fork->runtime->thread_num() == 0)
+        as_master(fork, call);
     else
-        as_worker(fork);
+        as_worker(fork, call);
+    lc_gomp_call_end(call);
 }
 
-/* A region of one thread is over: what one of several such costs is known. */
-static void tell_cost(const struct lc_gomp_fork *fork) {
+/* A region of one thread is over: what one of several such costs is known, but for what deciding on
+ * it takes, which only those do. */
+static void tell_cost(const struct lc_gomp_fork *fork, struct lc_gomp_call *call) {
     struct lc_thread *t = fork->one;
-    if (t != NULL && t->counts.openmp_ticks > fork->cost_ticks)
-        lc_budget_team(t, fork->made.code, t->counts.openmp_ticks - fork->cost_ticks);
+    if (t == NULL)
+        return;
+    lc_gomp_call_goes(call);
+    uint64_t ticks = t->counts.openmp_ticks - fork->cost_ticks;
+    if (lc_unlikely(call != NULL))
+        ticks += lc_gomp_call_so_far(call);
+    if (ticks > 0)
+        lc_budget_team(t, fork->made.code, ticks);
+    lc_gomp_call_returns(call);
 }
 
-void lc_gomp_fork_end(struct lc_gomp_fork *fork) {
+void lc_gomp_fork_end(struct lc_gomp_fork *fork, struct lc_gomp_call *call) {
     struct lc_gomp_thread *self = fork->by;
     if (self == NULL)
         return;
@@ -231,7 +251,7 @@ void lc_gomp_fork_end(struct lc_gomp_fork *fork) {
         self->final = share->was_final;
         lc_omp_plain_end(fork->opened, fork->made.frame, code);
         if (fork->opened != 0)
-            tell_cost(fork);
+            tell_cost(fork, call);
         return;
     }
     lc_omp_sync_region(OMPT_SYNC_IMPLICIT, OMPT_END, &fork->region, NULL, code);
@@ -242,7 +262,7 @@ void lc_gomp_fork_end(struct lc_gomp_fork *fork) {
     if (fork->turns) /* of another region that comes to lie here */
         lc_omp_lock_init(OMPT_MUTEX_ORDERED, 0, 0, (uint64_t)(uintptr_t)&fork->region, code);
     lc_omp_parallel_end(&fork->region, self->running, 0, code);
-    tell_cost(fork);
+    tell_cost(fork, call);
 }
 
 struct lc_gomp_fork *lc_gomp_fork_new(const struct lc_gomp_construct *made) {
@@ -277,9 +297,9 @@ struct lc_gomp_fork *lc_gomp_join_begin(void) {
     return fork;
 }
 
-void lc_gomp_join_end(struct lc_gomp_fork *fork) {
+void lc_gomp_join_end(struct lc_gomp_fork *fork, struct lc_gomp_call *call) {
     if (fork == NULL)
         return;
-    lc_gomp_fork_end(fork);
+    lc_gomp_fork_end(fork, call);
     free(fork);
 }

@@ -58,16 +58,22 @@ void lc_gomp_barrier_end(const void *code) {
 /* Those who do not execute a `single copyprivate` wait in here for the one who does. */
 void *lc_gomp_entry_single_copy_start(void) {
     const void *code = __builtin_return_address(0);
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
     void *(*real)(void) = (void *(*)(void))lc_gomp_real(LC_GOMP_single_copy_start, code);
     struct lc_gomp_share *share = share_of(lc_gomp_self());
-    if (share == NULL)
+    if (share == NULL) {
+        lc_gomp_call_end(call);
         return real();
+    }
     lc_gomp_work_end();
     lc_omp_barrier_perhaps(code);
+    lc_gomp_call_goes(call);
     void *data = real();
+    lc_gomp_call_returns(call);
     lc_omp_barrier_was_there(data != NULL);
     if (data == NULL)
         lc_gomp_work_begin(OMPT_WORK_SINGLE, code);
+    lc_gomp_call_end(call);
     return data;
 }
 
@@ -98,16 +104,21 @@ static uint64_t turns_of(const struct lc_gomp_share *share) {
 
 void lc_gomp_entry_ordered_start(void) {
     const void *code = __builtin_return_address(0);
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
     void (*real)(void) = (void (*)(void))lc_gomp_real(LC_GOMP_ordered_start, code);
     struct lc_gomp_share *share = share_of(lc_gomp_self());
     if (share == NULL || share->turn) {
+        lc_gomp_call_end(call);
         real();
         return;
     }
     lc_omp_mutex_acquire(OMPT_MUTEX_ORDERED, 0, 0, turns_of(share), code);
+    lc_gomp_call_goes(call);
     real();
+    lc_gomp_call_returns(call);
     lc_omp_mutex_acquired(OMPT_MUTEX_ORDERED, turns_of(share), code);
     share->turn = true;
+    lc_gomp_call_end(call);
 }
 
 bool lc_gomp_turn_passes(const void *code) {
@@ -159,16 +170,20 @@ void lc_gomp_doacross_posts(const uint64_t *iteration) {
 
 /* The runtime takes as many numbers as the loop has dimensions: more do no harm. */
 static void wait_for_iteration(uint64_t *numbers, enum lc_gomp_entry entry, const void *code) {
+    struct lc_gomp_call room, *call = lc_gomp_call_may_begin(&room);
     void (*real)(uint64_t, ...) = (void (*)(uint64_t, ...))lc_gomp_real(entry, code);
     const struct lc_gomp_share *share = share_of(lc_gomp_self());
     if (share != NULL)
         lc_omp_sink(true, code);
+    lc_gomp_call_goes(call);
     real(EIGHT(numbers, 0), EIGHT(numbers, 8), EIGHT(numbers, 16), EIGHT(numbers, 24),
          EIGHT(numbers, 32), EIGHT(numbers, 40), EIGHT(numbers, 48), EIGHT(numbers, 56));
-    if (share == NULL)
-        return;
-    tell_iteration(share, numbers, OMPT_DEPEND_SINK);
-    lc_omp_sink(false, code);
+    lc_gomp_call_returns(call);
+    if (share != NULL) {
+        tell_iteration(share, numbers, OMPT_DEPEND_SINK);
+        lc_omp_sink(false, code);
+    }
+    lc_gomp_call_end(call);
 }
 
 /* Those that were not given lie where the caller has other things: on its stack. */

@@ -17,6 +17,7 @@
 #include "measure/openmp/omp_blame.h"
 #include "measure/openmp/omp_clocks.h"
 #include "measure/openmp/omp_later.h"
+#include "measure/openmp/omp_self.h"
 #include "measure/openmp/usual.h"
 #include "measure/samples/sampler.h"
 
@@ -146,13 +147,11 @@ void lc_omp_leave(struct lc_omp_thread *o, uint64_t now) {
     lc_omp_usual_over(k);
 }
 
-/* From 1 to twice LC_EVENT_EVERY, which it is on average. */
-static uint32_t next_gap(struct lc_omp_thread *o) {
-    o->gaps = o->gaps * 1664525u + 1013904223u; /* (Numerical Recipes, ranqd1) */
-    return 1 + (uint32_t)((uint64_t)o->gaps * (2 * LC_EVENT_EVERY - 1) >> 32);
-}
-
 LC_COLD void lc_omp_measure(struct lc_omp_thread *o, uint64_t since) {
+    if (lc_omp_measured_by_call) { /* as good as never looked at again */
+        o->until_stamp = o->stands_for = 0;
+        return;
+    }
     uint64_t own = o->t->counts.own_ticks;
     if (own != o->own_ticks) { /* perhaps in this event, and is told already: the next one */
         o->own_ticks = own;
@@ -162,7 +161,7 @@ LC_COLD void lc_omp_measure(struct lc_omp_thread *o, uint64_t since) {
     }
     uint64_t now = lc_ticks();
     lc_budget_events(o->t, now > since ? now - since : 0, o->stands_for);
-    o->until_stamp = o->stands_for = next_gap(o);
+    o->until_stamp = o->stands_for = lc_budget_gap(&o->gaps);
 }
 
 void lc_omp_refused(struct lc_omp_thread *o) {

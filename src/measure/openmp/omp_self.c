@@ -106,6 +106,7 @@ void lc_omp_unkeep_some(struct lc_omp_pools *mine, void *record, uint32_t n) {
 
 static _Atomic(struct lc_omp_thread *) threads;
 _Atomic uint32_t lc_omp_n_threads, lc_omp_n_ever;
+__thread bool lc_omp_measured_by_call;
 
 struct lc_omp_thread *lc_omp_threads(void) {
     return atomic_load_explicit(&threads, memory_order_acquire); /* partner: attach */
@@ -132,7 +133,6 @@ static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t, bool began) {
     struct lc_omp_thread *o = reuse(t);
     if (o == NULL && (o = calloc(1, sizeof *o)) != NULL) {
         o->t = t;
-        o->until_stamp = o->stands_for = 1;
         o->gaps = (uint32_t)(lc_hash_key(t->index) >> 32); /* no chance: runs can be repeated */
         atomic_fetch_add_explicit(&lc_omp_n_threads, 1, memory_order_relaxed);
         o->next = atomic_load_explicit(&threads, memory_order_relaxed);
@@ -143,6 +143,8 @@ static LC_COLD struct lc_omp_thread *attach(struct lc_thread *t, bool began) {
     t->openmp = o;
     if (o == NULL)
         return NULL;
+    if (o->stands_for == 0 || lc_omp_measured_by_call)
+        o->until_stamp = o->stands_for = lc_omp_measured_by_call ? 0 : 1;
     atomic_fetch_add_explicit(&lc_omp_n_ever, 1, memory_order_relaxed);
     o->fresh = began;
     if (t->clocks != NULL || !lc_clk.backlog)

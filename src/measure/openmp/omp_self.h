@@ -31,6 +31,8 @@ static inline struct lc_omp_thread *lc_omp_self(void) {
         return o;
     return lc_omp_self_slow();
 }
+/* Set by what tells the calling thread's events: what they cost, it measures itself (gomp/). */
+extern __thread bool lc_omp_measured_by_call;
 /* The most threads that there were at once. */
 extern _Atomic uint32_t lc_omp_n_threads;
 /* All that there have been. */

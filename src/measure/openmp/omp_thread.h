@@ -336,7 +336,7 @@ struct lc_omp_thread {
     /* the parent of tasks whose records have ended here, and how many references it loses */
     struct lc_omp_task *parent;
     uint32_t parent_loses;
-    uint32_t stands_for; /* events, the one that is measured next */
+    uint32_t stands_for; /* events, the one that is measured next; 0: none will be */
     uint32_t gaps;       /* state of the generator of such numbers */
     uint64_t own_ticks;  /* the thread's when an event was last to be measured */
     bool has_tasks;      /* has created explicit ones */
