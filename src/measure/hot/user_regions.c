@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/choose.h"
 #include "measure/core/core.h"
 #include "measure/hot/hot.h"
 #include "measure/callpath/entry.h"
@@ -21,7 +22,7 @@ static void count_error(void) {
 static void leave_event(struct lc_call *call) {
     struct lc_thread *t = call->thread;
     t->last = (call->mode & LC_MODE_ON) != 0 ? call->entry : t->off_entry;
-    t->last_ticks = call->begin > t->last_ticks ? call->begin : t->last_ticks;
+    t->last_ticks = lc_larger(t->last_ticks, call->begin);
     t->depth = 0;
 }
 
