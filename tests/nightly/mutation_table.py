@@ -62,7 +62,7 @@ MUTATIONS = [
              "    if others:\n", "    if old and others:\n",
              "communicators of sessions are made without edges and waits", ("sim.truth",)),
     Mutation("budget_looked_at_seldom", "src/measure/callpath/budget.c",
-             "    WINDOW_MS = 10,", "    WINDOW_MS = 1000,",
+             "WINDOW_MS = 10,", "WINDOW_MS = 1000,",
              "the tool takes more than its budget for seconds", ("sim.budget",)),
     Mutation("task_edge_dropped", "src/measure/openmp/dependences.c",
              "    tie(o, &task->after, e->before, &e->spare_before);\n", "",

@@ -6,6 +6,8 @@
  *   sim-budget paths ROUNDS NS     a round works for NS and makes a call on a path of its own
  *   sim-budget start ROUNDS NS     64 such paths first, then rounds of work and one call
  *   sim-budget messages ROUNDS NS  a round works for NS and sends two messages to itself
+ *   sim-budget matched ROUNDS NS   a round works for NS, sends a message to itself, asks 20 times
+ *                                  for its rank, and receives the message by MPI_Mrecv
  *   sim-budget polls ROUNDS NS     a round works for NS and looks 40 times for a message
  *   sim-budget ranks ROUNDS NS     the same of all ranks, for a message of the next one; then comes
  *                                  a barrier of all
@@ -56,6 +58,24 @@ static volatile int sink;
 NOINLINE static void message(void) {
     int in = 1, out;
     MPI_Sendrecv(&in, 1, MPI_INT, 0, 1, &out, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    sink = out;
+}
+
+/* Dear calls among cheap ones: the tool takes locks in some of the messages. */
+NOINLINE static void matched(void) {
+    enum { CHEAP = 20 };
+    MPI_Request request;
+    MPI_Message found;
+    int in = 1, out;
+    MPI_Isend(&in, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+    for (int i = 0; i < CHEAP; i++) {
+        int rank;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        sink = rank;
+    }
+    MPI_Mprobe(0, 1, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+    MPI_Mrecv(&out, 1, MPI_INT, &found, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     sink = out;
 }
 
@@ -282,6 +302,8 @@ static void iterate(const char *what, unsigned round, uint64_t ns) {
     } else if (strcmp(what, "messages") == 0) {
         message();
         message();
+    } else if (strcmp(what, "matched") == 0) {
+        matched();
     } else {
         MPI_Barrier(strcmp(what, "compare") == 0 ? MPI_COMM_WORLD : MPI_COMM_SELF);
     }

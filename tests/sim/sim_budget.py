@@ -210,6 +210,8 @@ def main():
         messages = Case(root, "messages", 20000, 50000, "2000:0", "--sample=off")
         messages.check("nothing is left to leave out, and nobody says so", "the tool itself took" in messages.text, messages.text)
         messages.tells()
+        matched = Case(root, "matched", 20000, 1000000, "1000:20000", "--sample=off", "--max-overhead=off")  # dear calls among cheap ones are no interruptions
+        matched.tells(start_and_end=False)
         exact = Case(root, "answers", 20000, 10000, "1000:0", "--sample=off", "--max-overhead=off", ranks=2)
         exact.check("vectors", exact.vectors() >= 40000, exact.vectors())
         for what in ("answers", "uneven"):

@@ -14,16 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WINDOW_MS = 10,
-    WINDOWS_OF_SAMPLES = 5,
-    WINDOWS_OF_LITTLE = 50,
-    USUAL_TIMES = 4,
-    RARE_MOST_MS = 1
-};
-enum { EVENT_TIMES = 16 };   /* as USUAL_TIMES: events of OpenMP and polls differ more than calls */
-enum { EVENT_STAMPS = 100 }; /* less is no interruption, however little the usual event takes */
-enum { NEW_PATHS = 3 };      /* of a site that may have more of them */
+enum { WINDOW_MS = 10, WINDOWS_OF_SAMPLES = 5, WINDOWS_OF_LITTLE = 50, RARE_MOST_MS = 1 };
+/* What takes more than so many times the usual was interrupted, as it seems: of calls and events */
+enum { COST_TIMES = 16 };
+enum { COST_STAMPS = 100 }; /* less is no interruption, however little the usual event takes */
+enum { OWN_TIMES = 4 };     /* the same of a call's own work after its end, which differs less */
+enum { NEW_PATHS = 3 };     /* of a site that may have more of them */
 static const double RESERVE =
     0.5; /* of the first second's budget: for what comes before it helps */
 static const double BACK_PART = 0.4;      /* of the budget: below it paths are unwound again */
@@ -500,7 +496,7 @@ LC_COLD uint64_t lc_budget_event_begins(struct lc_thread *t) {
 
 LC_COLD void lc_budget_events(struct lc_thread *t, uint64_t ticks, uint32_t n) {
     uint64_t usual = t->event_ticks;
-    uint64_t most = lc_larger(EVENT_TIMES * usual, EVENT_STAMPS * budget.stamp_ticks);
+    uint64_t most = lc_larger(COST_TIMES * usual, COST_STAMPS * budget.stamp_ticks);
     if (usual != 0 && ticks > most) /* the thread was interrupted */
         ticks = most;
     t->event_ticks = usual == 0 ? ticks : (usual * 15 + ticks) / 16 + 1;
@@ -609,8 +605,8 @@ static void note_end(struct lc_thread *t, uint64_t ticks) {
         t->own_ticks = (uint32_t)(usual == 0 || ticks < usual ? ticks : usual);
         return;
     }
-    if (usual != 0 && ticks > USUAL_TIMES * usual) /* the thread was interrupted */
-        ticks = USUAL_TIMES * usual;
+    if (usual != 0 && ticks > OWN_TIMES * usual) /* the thread was interrupted */
+        ticks = OWN_TIMES * usual;
     t->own_ticks = (uint32_t)(usual == 0 ? ticks : (usual * 15 + ticks) / 16);
 }
 
@@ -627,8 +623,8 @@ LC_COLD void lc_sample_end_cold(struct lc_call *call) {
         return;
     }
     /* Much more than usual: the thread was interrupted. */
-    if (t->usual_ticks != 0 && cost > USUAL_TIMES * t->usual_ticks)
-        cost = USUAL_TIMES * t->usual_ticks;
+    if (t->usual_ticks != 0 && cost > COST_TIMES * t->usual_ticks)
+        cost = COST_TIMES * t->usual_ticks;
     uint64_t after = now - call->end, stamps = budget.sample_ticks / 2;
     note_end(t, after > stamps ? after - stamps : 0);
     if (t->samples_ticks == call->begin)

@@ -16,8 +16,9 @@
  * of n events at distances d, times how much their costs differ (standard deviation by mean). Not
  * in it: what comes before an event's first stamp; the last events or calls of a thread, up to
  * twice as many; calls that do not come back, and those for which they stand; events that a runtime
- * tells of a thread that calls GCC's, too; and what is more than EVENT_TIMES the usual of one and
- * EVENT_STAMPS stamps (the thread was interrupted, as it seems; it may have been new code).
+ * tells of a thread that calls GCC's, too. Of neither, nor of calls of MPI, there is what is more
+ * than COST_TIMES the usual of one, of OpenMP's more than COST_STAMPS stamps as well (the thread
+ * was interrupted, as it seems; it may have been new code).
  *
  * Budget: of it, calls and samples may have what the tool's start and end leave. Where the cost of
  * a thread is above that of late, and near to it since its begin, its dearest call sites are
