@@ -147,7 +147,7 @@ class Application:
     def __init__(self, latecomer, name, length, scratch):
         self.length = inputs.LENGTH = length
         make, self.package, self.pattern, self.file = inputs.APPS[name]
-        self.flavour = "mpich" if self.package.endswith("mpich") else "openmpi"
+        self.flavour = "mpich" if name in inputs.OF_MPICH else "openmpi"
         self.ranks = inputs.RANKS.get(name, 2)
         self.latecomer, self.scratch, self.out = os.path.abspath(latecomer), scratch, os.path.join(scratch, "result")
         self.bare, self.measured, self.around, self.processor, self.wanted = [], [], [], [], []

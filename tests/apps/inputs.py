@@ -111,6 +111,17 @@ def nwchem_mpich(where):
     return ["nwchem.mpich", *nwchem(where)[1:]]
 
 
+def bagel(where):
+    """Formaldehyde, Hartree-Fock and MP2; basis sets come with the package. Threads of its own ask for messages that come (MPI_THREAD_MULTIPLE)."""
+    os.environ["BAGEL_NUM_THREADS"] = "1"
+    write(where, "formaldehyde.json", """{ "bagel": [
+  { "title": "molecule", "basis": "svp", "df_basis": "svp-jkfit", "angstrom": true,
+    "geometry": [ { "atom": "C", "xyz": [0.0, 0.0, 0.0] }, { "atom": "O", "xyz": [0.0, 0.0, 1.21] },
+      { "atom": "H", "xyz": [0.94, 0.0, -0.54] }, { "atom": "H", "xyz": [-0.94, 0.0, -0.54] } ] }""" +
+          ',\n  { "title": "hf", "thresh": 1e-8 }, { "title": "mp2", "frozen": true }' * LENGTH + " ] }\n")
+    return ["BAGEL", "formaldehyde.json"]
+
+
 def abinit(where):
     """Silicon; the pseudopotential comes with the package's data."""
     write(where, "si.abi", f"""pp_dirpath "/usr/share/abinit/psp"
@@ -321,9 +332,11 @@ APPS = {
     "quantum-espresso": (quantum_espresso, "quantum-espresso", r"total energy +=.*Ry", None),
     "dolfinx": (dolfinx, "python3-dolfinx", r"integral \S+", None),
     "abinit": (abinit, "abinit", r"Total energy\(eV\)=\s*\S+|etotal\s+\S+", None),
+    "bagel": (bagel, "bagel", r"(?m)^ +\d+ +-\d+\.\d{8} |MP2 total energy: +-\d+\.\d+", None),
     "nwchem-mpich": (nwchem_mpich, "nwchem-mpich", r"Total DFT energy = +-\d+\.\d{9}", None),
     "nwchem": (nwchem, "nwchem-openmpi", r"Total DFT energy = +-\d+\.\d{9}", None),
     "lammps": (lammps, "lammps", r"(?m)^ +\d+(?: +-?[\d.]+){5} *$", None),
     "cp2k": (cp2k, "cp2k", r"ENERGY\| Total FORCE_EVAL.*", None),
 }
 RANKS = {"lammps": 4}  # others: 2
+OF_MPICH = {"bagel", "nwchem-mpich"}  # others: built for Open MPI

@@ -193,7 +193,7 @@ def overhead():
                      ("{python}", "{root}/tests/bench/overhead/loops_cost.py", "{build}", "--flavour", flavour))
     yield Source("overhead.unknown_mpi", "overhead", 5, 1, 1, (Row("call", "ns", at_most(5), "a call of an MPI that cannot be measured: added"),),
                  ("{python}", "{root}/tests/bench/overhead/unknown_mpi.py", "{build}"))
-    for app in ("abinit", "cp2k", "dolfinx", "freefem", "gpaw", "gromacs", "lammps", "meep", "nwchem", "nwchem-mpich", "openfoam", "quantum-espresso"):
+    for app in ("abinit", "bagel", "cp2k", "dolfinx", "freefem", "gpaw", "gromacs", "lammps", "meep", "nwchem", "nwchem-mpich", "openfoam", "quantum-espresso"):
         yield Source(f"apps.times.{app}", "overhead", 3, 0, 120,
                      (Row("useful", "%", between(-3, 3), f"{app}: useful time against that of the bare run; by the median of all turns and both ends of its 95 % interval"),
                       Row("told", "%", between(90, 110), f"{app}: what the tool tells of the time that was lost; of each run by its median loss and both ends of that one's 95 % interval")))

@@ -28,6 +28,8 @@ import apps  # noqa: E402
 # What the program does, what its findings, or who is late, must say, and what that means to its users.
 FOUND = {
     "abinit": ("abinit (molecular dynamics of silicon)", "rank 0 is late", "rank 0 has more to do before one MPI_Allreduce, and rank 1 waits there"),
+    "bagel": ("BAGEL, MPICH (formaldehyde, Hartree-Fock and MP2)", "lost the processor to other threads",
+              "two threads compute in each rank, four on two cores: they take the processor from each other"),
     "cp2k": ("CP2K (`cp2k.psmp`, molecular dynamics of one water molecule)", "MPI_Alltoall",
              "both ranks wait for each other in transposes (MPI_Alltoall) and sums, everywhere a little: the molecule is too small for two ranks"),
     "dolfinx": ("dolfinx (a Poisson problem in Python)", "VecTDot.*VecNorm|VecNorm.*VecTDot",
