@@ -71,6 +71,7 @@ struct lc_thread {
     /* samples/sampler.h: how far the kernel has written samples, and has been looked at */
     const uint64_t *const *sample_head;
     uint64_t sample_seen;
+    uint64_t long_gap; /* ticks between two events that the sampler looks at without them */
     struct lc_sampler *sampler;   /* NULL: it is not sampled */
     uint64_t outer_ra;            /* where the wrapper that is in progress returns to */
     struct lc_counting *counting; /* NULL: its counters are not read; else samples look new */

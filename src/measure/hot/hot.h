@@ -176,7 +176,7 @@ static inline bool lc_enter_event_at(struct lc_call *call, uint32_t fn, void *fr
         return false;
     }
     lc_book_gap(call);
-    if (lc_unlikely(lc_samples_new(t)))
+    if (lc_unlikely(lc_samples_new(t) || lc_samples_long_gap(t, call->begin)))
         lc_samples_gap(call);
     if (lc_unlikely(t->cold)) /* unwinding is our own work: neither the program's nor MPI's */
         lc_entry_made(call);

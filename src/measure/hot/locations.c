@@ -334,7 +334,7 @@ LC_COLD bool lc_enter_cold(struct lc_call *call, uint64_t ra, uint64_t frame) {
     if (mode & LC_MODE_CHECK)
         lc_entry_check(t, call->entry, frame);
     lc_book_gap(call);
-    if (lc_samples_new(t))
+    if (lc_samples_new(t) || lc_samples_long_gap(t, call->begin))
         lc_samples_gap(call);
     lc_entry_made(call);
     if (mode & LC_MODE_WINDOW)

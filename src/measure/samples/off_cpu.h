@@ -48,6 +48,10 @@ bool lc_switch_rate_changed(struct lc_switch_rate *rate);
  * drawn by lot; what is seen in such a one stands for as many. */
 enum { LC_SWITCHES_WINDOWS = 8 };
 
+/* In them, and in those that are not seen, time off the processor stands for itself where the time
+ * between two events is longer than that. */
+enum { LC_LONG_GAP_NS = 10000000 };
+
 /* How many windows the next one stands for: 1: it is long, as the last one was; those are seen
  * each; 0: nothing is looked at. random: in [0, 1). */
 uint32_t lc_switches_window(uint64_t last_ns, double random);

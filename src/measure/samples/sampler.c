@@ -131,11 +131,17 @@ static void add_off(struct lc_sampler *s, uint32_t node, uint64_t ns) {
     struct lc_sample_place *p = place_of(s, node);
     p->count++;
     p->off_ns += ns;
-    if (s->times > 1) {
-        uint64_t weight = s->times * ns;
+    if (s->off_times > 1) {
+        uint64_t weight = s->off_times * ns;
         p->squares_us2 += weight / 1000 * (weight / 1000);
         p->units += weight / LC_RAW_SAMPLE_UNIT_NS;
     }
+}
+
+static void no_places(struct lc_sampler *s, uint32_t at) {
+    s->n_places = 0;
+    place_of(s, at);
+    s->self = lc_sample_special(at, LC_RAW_SELF);
 }
 
 static void take_switch(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
@@ -167,21 +173,23 @@ static void begin_of_look(struct lc_thread *t, struct lc_sampler *s) {
     s->seen_ns = now;
 }
 
-/* Timers do not tell what it was for: counters of the kernel do, of the time since they were looked
- * at last. */
+/* By counters of the kernel, of the time since they were looked at last. */
+static void add_off_by_counters(struct lc_sampler *s, uint32_t at, uint64_t off_ns) {
+    struct lc_off_cpu_parts parts;
+    lc_off_cpu_look(&s->off, off_ns, &parts);
+    if (parts.core_ns > 0)
+        add_off(s, lc_sample_special(at, LC_RAW_PREEMPTED), parts.core_ns);
+    if (off_ns > parts.core_ns)
+        add_off(s, lc_sample_special(at, parts.rest), off_ns - parts.core_ns);
+}
+
+/* Timers do not tell what it was for. */
 static void divide_off(struct lc_sampler *s, uint32_t at) {
     struct lc_sample_place *off = place_of(s, lc_sample_special(at, LC_RAW_OFF_CPU));
-    struct lc_off_cpu_parts parts;
-    lc_off_cpu_look(&s->off, off->off_ns, &parts);
-    uint64_t core_ns = parts.core_ns, rest_ns = off->off_ns - core_ns;
-    if (core_ns + rest_ns == 0)
-        return;
+    uint64_t off_ns = off->off_ns;
     off->count = 0;
     off->off_ns = 0;
-    if (core_ns > 0)
-        add_off(s, lc_sample_special(at, LC_RAW_PREEMPTED), core_ns);
-    if (rest_ns > 0)
-        add_off(s, lc_sample_special(at, parts.rest), rest_ns);
+    add_off_by_counters(s, at, off_ns);
 }
 
 static void end_of_look(struct lc_sampler *s, uint32_t at) {
@@ -202,11 +210,10 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     uint64_t head = __atomic_load_n(*t->sample_head, __ATOMIC_ACQUIRE), last_ns = 0;
     uint32_t n_before = s->n_samples;
     s->full = lc_perf_ring_full(&s->fast, head);
-    s->n_places = 0;
     s->asleep_node = 0;
-    place_of(s, at);
+    s->off_times = s->times > 1 && lc_ticks() - t->last_ticks > s->long_gap ? 1 : s->times;
+    no_places(s, at);
     begin_of_look(t, s);
-    s->self = lc_sample_special(at, LC_RAW_SELF);
     while (lc_perf_ring_next(&s->fast, head, &s->record)) {
         if (s->record.kind == LC_PERF_SAMPLE) {
             take_sample(t, s, at, s->times * s->fast.period_ns, clock_of(s->times * s->period_ns));
@@ -244,7 +251,7 @@ static void book(struct lc_thread *t, struct lc_sampler *s) {
         if (row == NULL)
             continue;
         row->count += p->count;
-        row->sum += p->weight_ns + s->times * p->off_ns;
+        row->sum += p->weight_ns + s->off_times * p->off_ns;
         row->max += p->squares_us2;
         row->min += p->units * p->units;
         row->bytes_sent += p->units * units;
@@ -323,6 +330,25 @@ static void count(struct lc_thread *t, uint32_t node, bool clocks) {
         lc_clocks_counted(t, counts);
 }
 
+/* Long time in a window without events. Where the thread slept in it is known, at least, by its
+ * time on the processor since the window's begin, or since the last such time: all of that may have
+ * been in this one. */
+static void look_at_long_gap(struct lc_call *call, uint32_t at) {
+    struct lc_thread *t = call->thread;
+    struct lc_sampler *s = t->sampler;
+    if (call->begin <= t->last_ticks || call->begin - t->last_ticks < s->long_gap)
+        return;
+    double gap_ns = (double)(call->begin - t->last_ticks) * lc_sampler_ns_per_tick();
+    uint64_t cpu_ns = lc_thread_cpu_ns(), on_ns = cpu_ns - s->cpu_ns;
+    s->cpu_ns = cpu_ns;
+    s->off_times = 1;
+    no_places(s, at);
+    add_off_by_counters(s, at, (uint64_t)gap_ns > on_ns ? (uint64_t)gap_ns - on_ns : 0);
+    book(t, s);
+    if (call->mode & LC_MODE_CLOCKS)
+        tell_clocks(s, call, t->last_ticks);
+}
+
 /* The call takes longer than others since samples were read at it. */
 static void slows(const struct lc_call *call) {
     struct lc_thread *t = call->thread;
@@ -343,6 +369,8 @@ LC_COLD void lc_samples_gap(struct lc_call *call) {
     if (off || at == 0 || !has_new(t)) {
         bool resting = is_resting(t);
         uint64_t begin = call->begin;
+        if (resting && !off && at != 0)
+            look_at_long_gap(call, at);
         if (resting)
             lc_sampler_fit_switches(t, t->sampler);
         else

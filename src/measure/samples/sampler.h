@@ -27,6 +27,12 @@ static inline bool lc_samples_new(const struct lc_thread *t) {
     return head == NULL || __atomic_load_n(head, __ATOMIC_ACQUIRE) != t->sample_seen;
 }
 
+/* Is the time since the thread's last event, until then, so long that it is looked at where the
+ * kernel takes no samples for now? */
+static inline bool lc_samples_long_gap(const struct lc_thread *t, uint64_t now) {
+    return now - t->last_ticks > t->long_gap; /* too large where `now` is before: looked at again */
+}
+
 /* Those since the thread's last event, whose time belongs to call->entry's gap; the time that this
  * takes is the tool's own. Books, and tells the clocks. */
 void lc_samples_gap(struct lc_call *call);

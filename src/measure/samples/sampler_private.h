@@ -42,8 +42,11 @@ struct lc_sampler {
     struct lc_switches_booked booked;
     /* Where it always leaves the processor (lc_switches_window): */
     uint32_t times;            /* what is seen now stands for as many windows; 0: nothing is */
+    uint32_t off_times;        /* the same of time off the processor; 1 where it is long */
     uint64_t group, window_ns; /* the thread's cost_groups, and when, at the window's begin */
-    struct lc_off_cpu off;     /* where a timer samples */
+    uint64_t long_gap;         /* ticks: as long_gap of the thread in each window without events */
+    uint64_t cpu_ns;           /* the thread's time on a processor when `off` was looked at there */
+    struct lc_off_cpu off;     /* where a timer samples, or in windows without events */
     struct lc_row_table rows, addresses;
     uint64_t out_ns;   /* off the processor since; 0: it is on it */
     uint32_t out_node; /* where */

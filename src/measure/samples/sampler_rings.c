@@ -96,6 +96,7 @@ static bool filters_calls(void) {
 static void none(struct lc_thread *t) {
     t->sample_head = &nothing;
     t->sample_seen = lc_samples_seen(t, 0);
+    t->long_gap = UINT64_MAX;
 }
 
 /* As large as the kernel grants: what the processes of a user may have is limited. */
@@ -356,10 +357,14 @@ static void next_window(struct lc_thread *t, struct lc_sampler *s) {
     s->times = lc_switches_window(now - s->window_ns, lc_sampler_draw(s));
     s->window_ns = now;
     s->group = t->cost_groups;
+    s->long_gap = (uint64_t)(LC_LONG_GAP_NS / lc_sampler_ns_per_tick());
+    t->long_gap = s->times == 0 ? s->long_gap : UINT64_MAX;
     if (s->times == 0) {
         close_all(s);
         heads[s->number] = &t->cost_groups;
         t->sample_seen = lc_samples_seen(t, t->cost_groups);
+        s->cpu_ns = lc_thread_cpu_ns();
+        lc_off_cpu_look(&s->off, 0, NULL);
     } else if (s->fast.page == NULL) {
         reopen(t, s, least_period(t, s), s->fast.stack_bytes, RING_LEAST);
     }
@@ -380,6 +385,7 @@ void lc_sampler_fit_switches(struct lc_thread *t, struct lc_sampler *s) {
         return;
     }
     s->times = 1;
+    t->long_gap = UINT64_MAX;
     close_all(s);
     open_others(s, stack_bytes);
     reopen(t, s, least_period(t, s), stack_bytes, first_bytes(s));
