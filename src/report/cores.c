@@ -2,12 +2,18 @@
 
 #include <stdlib.h>
 
-bool lc_cores_oversubscribed(const struct lc_view *view, const json_t *meta, double *cores_out) {
+/* Of all nodes; 0: unknown. */
+static double all_cores(const json_t *meta) {
     const json_t *cores = json_object_get(meta, "cores");
-    double n_cores = json_is_number(cores) ? json_number_value(cores) : 0.0;
+    double n = json_is_number(cores) ? json_number_value(cores) : 0.0;
     size_t i;
     json_t *item;
-    json_array_foreach(cores, i, item) n_cores += json_number_value(item);
+    json_array_foreach(cores, i, item) n += json_number_value(item);
+    return n;
+}
+
+bool lc_cores_oversubscribed(const struct lc_view *view, const json_t *meta, double *cores_out) {
+    double n_cores = all_cores(meta);
     size_t wanted = view->model->n_locations;
     const json_t *flag = json_object_get(meta, "oversubscribed");
     *cores_out = n_cores;
@@ -34,6 +40,17 @@ double lc_cores_threads_of(const json_t *meta, size_t rank) {
     if (json_is_integer(busy) && json_integer_value(busy) > 0)
         wanted = (double)json_integer_value(busy);
     return wanted > 1 ? wanted : 1;
+}
+
+bool lc_cores_crowded(const struct lc_view *view, const json_t *meta, double *threads,
+                      double *cores) {
+    double measured = (double)view->model->n_locations, busy = 0;
+    if (lc_cores_oversubscribed(view, meta, cores))
+        return false;
+    for (size_t rank = 0; rank < view->model->n_processes; rank++)
+        busy += lc_cores_threads_of(meta, rank);
+    *threads = busy;
+    return *cores > 0 && busy > *cores && busy > measured;
 }
 
 uint32_t lc_cores_narrow(const json_t *meta, double *cores) {

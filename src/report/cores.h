@@ -16,4 +16,9 @@ uint32_t lc_cores_narrow(const json_t *meta, double *cores);
 /* More ranks and threads than cores (0: not known how many)? */
 bool lc_cores_oversubscribed(const struct lc_view *view, const json_t *meta, double *cores);
 
+/* How many threads compute, measured or not, and on how many cores, where these are fewer and some
+ * of the threads are not measured; false: not so, or not known. */
+bool lc_cores_crowded(const struct lc_view *view, const json_t *meta, double *threads,
+                      double *cores);
+
 #endif

@@ -53,7 +53,7 @@ static const struct lc_finding_kind kinds[] = {
                       "{ranks} lost the processor to other threads for {severity} ({share} of all "
                       "time): {detail}",
                       "The code is not slow there: give each rank and thread a core of its own "
-                      "(binding), and keep other programs off these cores.",
+                      "(binding, fewer threads), and keep other programs off these cores.",
                       0.01, false},
     [LC_MPI_COST] = {"mpi_cost", "MPI itself takes {severity} ({share} of all time): {detail}",
                      "Call it less often or with less data, or overlap it with work; check the "

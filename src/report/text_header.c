@@ -234,12 +234,17 @@ static void print_openmp(const struct lc_text *text) {
             lc_cores_threads_of(text->meta, i) > most ? lc_cores_threads_of(text->meta, i) : most;
     if (most <= 1 || text->view->model->n_locations > text->view->model->n_processes)
         return;
-    char line[256];
+    char line[320], crowd[64] = "";
+    double threads, cores;
+    if (lc_cores_crowded(text->view, text->meta, &threads, &cores))
+        snprintf(crowd, sizeof crowd, ", %.0f on %.0f core%s in all,", threads, cores,
+                 cores > 1 ? "s" : "");
     snprintf(line, sizeof line,
-             "%s: each rank computes with %.0f threads, but only those that call MPI are measured: "
-             "what the others do, and how well they share the work, counts as work of the thread "
-             "that waits for them",
-             json_is_true(json_object_get(text->meta, "openmp")) ? "OpenMP" : "threads", most);
+             "%s: each rank computes with %.0f threads%s but only those that call MPI are "
+             "measured: what the others do, and how well they share the work, counts as work of "
+             "the thread that waits for them",
+             json_is_true(json_object_get(text->meta, "openmp")) ? "OpenMP" : "threads", most,
+             crowd[0] != '\0' ? crowd : ",");
     warn(text, line);
 }
 

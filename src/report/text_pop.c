@@ -84,7 +84,7 @@ static size_t find_worst(const struct dialect *dialect, const json_t *values) {
 
 /* A low transfer has other reasons than messages where threads lack cores. */
 static const char *advice_of(const struct lc_text *text, const struct lc_text_factor *factor) {
-    double cores;
+    double cores, computing;
     bool threads = lc_text_without_mpi(text);
     if (threads && strcmp(factor->key, "load_balance") == 0)
         return "some threads have more work than others: see who is late";
@@ -96,6 +96,8 @@ static const char *advice_of(const struct lc_text *text, const struct lc_text_fa
         return "threads share cores: give each rank a core per thread before anything else";
     if (lc_cores_oversubscribed(text->view, text->meta, &cores))
         return "more ranks or threads than cores: this includes waiting for a core";
+    if (lc_cores_crowded(text->view, text->meta, &computing, &cores))
+        return "more threads than cores compute: this may include waiting for a core";
     return threads ? "time in the OpenMP runtime itself: fewer or larger regions and tasks"
                    : factor->advice;
 }
@@ -103,7 +105,7 @@ static const char *advice_of(const struct lc_text *text, const struct lc_text_fa
 /* The same in few words. */
 static const char *short_advice_of(const struct lc_text *text,
                                    const struct lc_text_factor *factor) {
-    double cores;
+    double cores, computing;
     bool threads = lc_text_without_mpi(text);
     if (strcmp(factor->key, "load_balance") == 0)
         return threads ? "some threads have more work" : "some ranks have more work";
@@ -111,6 +113,8 @@ static const char *short_advice_of(const struct lc_text *text,
         return threads ? "threads wait in turn" : "ranks wait in turn";
     if (lc_cores_narrow(text->meta, &cores) != LC_NONE)
         return "threads share cores";
+    if (lc_cores_crowded(text->view, text->meta, &computing, &cores))
+        return "more threads than cores";
     return lc_cores_oversubscribed(text->view, text->meta, &cores) ? "more ranks than cores"
            : threads                                               ? "the OpenMP runtime itself"
                                                                    : "MPI itself";

@@ -186,6 +186,10 @@ for waits, kinds in ((2.0, ["preempted", "mpi_cost"]), (3.0, ["preempted"])):
     robbed["metrics"]["time"]["callpaths"]["main/(preempted)"] = [1.0] * 4
     robbed["metrics"]["critical_path_useful"]["callpaths"] = {"main/work": [1.0, 0.0, 0.0, 0.0], "main/(preempted)": [1.0, 0.0, 0.0, 0.0]}
     check([f["kind"] for f in findings("robbed", robbed)] == kinds, f"{waits} s of waiting: {findings('robbed', robbed)}")
+for busy, crowd in (([2] * 4, "; 8 threads compute on 6 cores"), ([1] * 4, "")):
+    robbed["meta"].update(cores=[6], busy_threads=busy, oversubscribed=False)
+    found, = (f for f in findings("crowded", robbed) if f["kind"] == "preempted")
+    check(found["text"].endswith(f"others wait 0 for that{crowd}"), f"{busy} threads: {found}")
 few = findings("few", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, cores=[2]))
 check([f["kind"] for f in few] == ["oversubscribed"] and few[0]["gain_s"] is None, f"what cannot be told: {few}")
 narrow = findings("narrow", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, binding=["0"] * 4, busy_threads=[2] * 4))

@@ -153,6 +153,17 @@ for wanted in ("bound too narrowly: rank 0 computes with 4 threads and may use 2
                "threads: each rank computes with 4 threads, but only those that call MPI are measured", "threads share cores: give each rank a core per thread before anything else",
                "! 2 call paths without a name: no symbols in stencil."):
     check(wanted in text, f"text lacks '{wanted}':\n{text}")
+# Threads of a library beside few ranks: more than cores, and not measured.
+for busy, cores, crowded in (([2, 2], [2], True), ([2, 1], [3], False), ([4, 4], [4, 4], False)):
+    beside = result(2, [1.0, 2.0], 4.0, serial=1.0)
+    beside["meta"].update(busy_threads=busy, cores=cores, openmp=False, oversubscribed=False)
+    make(beside, "beside/profile.cubex")
+    text = " ".join(latecomer("show", "--only", "all", "beside").split())
+    most = max(busy)
+    said = f"threads: each rank computes with {most} threads, {sum(busy)} on {sum(cores)} cores in all, but only those that call MPI are measured"
+    check((said in text) == crowded and f"each rank computes with {most} threads" in text, f"{busy} on {cores}:\n{text}")
+    check(("more threads than cores compute: this may include waiting for a core" in text) == crowded, f"{busy} on {cores}:\n{text}")
+
 hybrid["meta"].update(binding=["0-3", "4-7"], unnamed_functions=0)
 make(hybrid, "wide/profile.cubex")
 text = latecomer("show", "--only", "all", "wide")
