@@ -98,22 +98,32 @@ static uint64_t waits_for(const struct lc_perf_record *left) {
     return left->stack_bytes == 0 || in_call ? LC_RAW_OFF_CPU : LC_RAW_PAGE_FAULT;
 }
 
+/* The last sample until then of those that are taken where the thread leaves the processor becomes
+ * s->left; false: there is none. Later ones stay in the ring. */
+static bool left_until(struct lc_sampler *s, uint64_t time_ns) {
+    struct lc_perf_ring *ring = &s->leaving;
+    if (ring->page == NULL)
+        return false;
+    uint64_t head = head_of(ring), at = ring->at, sample_at = at;
+    bool found = false;
+    while (lc_perf_ring_next(ring, head, &s->left) && s->left.time_ns <= time_ns) {
+        if (s->left.kind == LC_PERF_SAMPLE) {
+            sample_at = at;
+            found = true;
+        }
+        at = ring->at;
+    }
+    ring->at = found ? sample_at : at; /* s->left may be a later one: read again */
+    return found && lc_perf_ring_next(ring, head, &s->left);
+}
+
 /* Which function has left the processor, at that time: a sample was taken right before the
  * record of the switch was written. Where there are too many switches for that, it was the same as
  * the last time since the last event. */
 static uint32_t where_off(struct lc_thread *t, struct lc_sampler *s, uint32_t at, uint64_t time_ns,
                           bool waits) {
-    uint64_t head = s->leaving.page != NULL ? head_of(&s->leaving) : 0;
-    bool found = false;
     uint64_t address;
-    while (s->leaving.page != NULL &&
-           (s->left_waits || lc_perf_ring_next(&s->leaving, head, &s->left))) {
-        s->left_waits = s->left.time_ns > time_ns;
-        if (s->left_waits)
-            break;
-        found = s->left.kind == LC_PERF_SAMPLE;
-    }
-    if (found) {
+    if (left_until(s, time_ns)) {
         s->left.in_kernel = false;
         uint32_t node = lc_sample_special(node_of(t, s, at, &s->left, &address),
                                           waits ? waits_for(&s->left) : LC_RAW_PREEMPTED);
@@ -237,7 +247,6 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     end_of_look(s, at);
     done(&s->slow);
     done(&s->leaving);
-    s->left_waits = false;
 }
 
 static void book(struct lc_thread *t, struct lc_sampler *s) {

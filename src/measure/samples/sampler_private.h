@@ -53,8 +53,7 @@ struct lc_sampler {
     uint64_t since_ns; /* begin of the time that is looked at, where a timer tells of it */
     uint64_t seen_ns;  /* and when such a look was last taken */
     struct lc_perf_record record, left;
-    bool left_waits;      /* `left` is of a time that has not come */
-    uint32_t asleep_node; /* of the last one whose time has */
+    uint32_t asleep_node; /* of the last `left` that waited for something */
     struct lc_sample_place places[LC_SAMPLE_PLACES];
     uint32_t n_places;
     struct lc_sample_scratch scratch;
