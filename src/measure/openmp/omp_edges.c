@@ -12,6 +12,7 @@
 #include "measure/clocks/intervals.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
+#include "measure/hot/polls.h"
 #include "measure/openmp/tasks.h"
 #include "measure/openmp/nodes.h"
 #include "measure/openmp/omp_blame.h"
@@ -80,6 +81,7 @@ static LC_COLD void work_until(struct lc_omp_thread *o, uint64_t now, bool enter
     struct lc_clk_thread *k = clocks_of(o, now);
     if (k == NULL)
         return;
+    lc_polls_before(o->t, now); /* they end before it, on the clocks as well */
     if (lc_unlikely(lc_clk.backlog)) {
         worked_later(o, k, enters ? LC_OMP_ENTERS : LC_OMP_WORKED, now);
         return;

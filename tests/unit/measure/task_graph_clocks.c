@@ -220,6 +220,13 @@ void lc_samples_split_at(struct lc_thread *t, uint32_t node, uint64_t since, uin
     fail();
 }
 
+/* No polls: never asked. */
+uint64_t lc_polls_over(struct lc_thread *t, uint64_t at) {
+    (void)t;
+    fail();
+    return at;
+}
+
 struct lc_omp_node *lc_omp_node_idle(struct lc_omp_thread *o) {
     (void)o;
     return &everywhere;
