@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/plural.h"
 #include "base/strbuf.h"
+#include "format/mpi_function.h"
 #include "report/cores.h"
 #include "report/exact_gain.h"
 #include "report/finding_kinds.h"
@@ -120,6 +121,12 @@ static enum lc_err add_mpi_cost(struct lc_search *search, uint32_t path, double 
     return lc_finding_add(search, &finding);
 }
 
+/* MPI_Probe and MPI_Mprobe wait for a message, and no wait state tells how long. */
+static bool waits_untold(const char *name) {
+    const struct lc_mpi_function *facts = lc_mpi_find_region(name);
+    return facts->kind == LC_MPI_KIND_TEST && (facts->flags & LC_MPI_POLLED) == 0;
+}
+
 static enum lc_err find_mpi_costs(struct lc_search *search, const struct preempted *preempted) {
     const struct lc_view *view = search->view;
     uint32_t time = lc_model_find_metric(view->model, "time");
@@ -130,7 +137,7 @@ static enum lc_err find_mpi_costs(struct lc_search *search, const struct preempt
         return LC_OK;
     LC_TRY(lc_alloc(&cost, view->n_paths, sizeof cost[0]));
     for (uint32_t p = 0; p < view->n_paths; p++)
-        if (view->paths[p].mpi && !search->sums->apart[p])
+        if (view->paths[p].mpi && !search->sums->apart[p] && !waits_untold(view->paths[p].name))
             cost[p] = search->sums->time[p] - search->sums->waiting[p];
     enum lc_err err = LC_OK;
     for (int named = 0; err == LC_OK && named < MOST_COSTS; named++) {
