@@ -127,6 +127,9 @@ static void print_advice(const struct lc_text *text, int depth, bool worst, cons
     lc_text_wrapped(text, (size_t)indent, indent, advice);
 }
 
+/* By so much a share may be too large for times that are too short for the timer. */
+static const double BY_TIMER = 0.01;
+
 /* A line of a tree; threads: with the halves of MPI and OpenMP. */
 static void print_factor(const struct lc_text *text, const struct lc_text_factor *factor, int depth,
                          const json_t *values, bool worst, bool threads) {
@@ -139,7 +142,11 @@ static void print_factor(const struct lc_text *text, const struct lc_text_factor
                 100.0 * get(json_object_get(values, "mpi"), factor->key),
                 100.0 * get(json_object_get(values, "omp"), factor->key));
     fprintf(text->out, "  %s\n", factor->formula);
-    if (value > 1.0 + 1e-6)
+    if (value > 1.0 + BY_TIMER)
+        print_advice(text, depth, false,
+                     "above 100 % by more than a timer resolves: clocks of several nodes may be "
+                     "that wrong; else the measurement is, please report it");
+    else if (value > 1.0 + 1e-6)
         print_advice(text, depth, false, "above 100 %: due to the resolution of the timer");
     else if ((worst && value < 0.95) || (bad && factor->advice != NULL))
         print_advice(text, depth, worst, advice_of(text, factor));

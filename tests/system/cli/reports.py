@@ -153,6 +153,14 @@ for wanted in ("bound too narrowly: rank 0 computes with 4 threads and may use 2
                "threads: each rank computes with 4 threads, but only those that call MPI are measured", "threads share cores: give each rank a core per thread before anything else",
                "! 2 call paths without a name: no symbols in stencil."):
     check(wanted in text, f"text lacks '{wanted}':\n{text}")
+# A share above 1: by the timer, or by more than it may be wrong.
+for share, said in ((1.0, []), (1.004, ["due to the resolution of the timer"]), (1.5, ["by more than a timer resolves"])):
+    over = result(2, [1.0, 2.0], 4.0)
+    over["pop"]["transfer_efficiency"] = share
+    make(over, "over/profile.cubex")
+    text = " ".join(latecomer("show", "--full", "over").split())
+    check([words for words in ("due to the resolution of the timer", "by more than a timer resolves") if words in text] == said, f"{share}: {said} wanted:\n{text}")
+
 # Threads of a library beside few ranks: more than cores, and not measured.
 for busy, cores, crowded in (([2, 2], [2], True), ([2, 1], [3], False), ([4, 4], [4, 4], False)):
     beside = result(2, [1.0, 2.0], 4.0, serial=1.0)
