@@ -7,6 +7,7 @@
 #include "report/delay_costs.h"
 #include "report/findings.h"
 #include "report/json.h"
+#include "report/run_info.h"
 #include "report/text_parts.h"
 
 static const char *kind_of(const struct lc_metric *metric) {
@@ -98,6 +99,21 @@ static enum lc_err put_findings_waitfirst(struct lc_view *view, FILE *out) {
     return err == LC_ERR_NOT_FOUND ? LC_OK : err;
 }
 
+/* Where it is not so that most threads lived through the interval. */
+static enum lc_err put_factors_note(struct lc_view *view, FILE *out) {
+    json_t *pop = NULL;
+    struct lc_strbuf note = {0};
+    LC_TRY(lc_json_pop(view, &pop));
+    if (lc_text_come_and_go(pop, &note)) {
+        fputs(",\n\"factors_note\": ", out);
+        lc_json_write_string(out, lc_strbuf_get(&note));
+    }
+    json_decref(pop);
+    enum lc_err err = lc_strbuf_ok(&note) ? LC_OK : LC_ERR_NOMEM;
+    lc_strbuf_free(&note);
+    return err;
+}
+
 enum lc_err lc_page_data(struct lc_view *view, FILE *out) {
     const struct lc_json_options options = {.by = LC_JSON_BY_LOCATION};
     fputs("{\"file\": ", out);
@@ -109,6 +125,8 @@ enum lc_err lc_page_data(struct lc_view *view, FILE *out) {
     put_paths(view, out);
     fputs(",\n\"factors\": [", out);
     lc_text_each_factor(put_factor, out);
-    fputs("null]}\n", out);
-    return LC_OK;
+    fputs("null]", out);
+    enum lc_err err = put_factors_note(view, out);
+    fputs("}\n", out);
+    return err;
 }

@@ -73,6 +73,9 @@ struct lc_text_factor {
 /* Calls `each` for every factor, parents first. */
 void lc_text_each_factor(void (*each)(void *context, const struct lc_text_factor *factor),
                          void *context);
+/* Appends how many threads the factors of `pop` are of, and how many there were at once, where most
+ * did not live through the interval; else false. */
+bool lc_text_come_and_go(const json_t *pop, struct lc_strbuf *out);
 
 /* Prints what was run, where and when, and what must be known before the figures are believed. */
 void lc_text_header(const struct lc_text *text);

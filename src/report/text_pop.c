@@ -72,6 +72,42 @@ static bool has_threads(const json_t *pop) {
     return false;
 }
 
+/* N of the factors: threads that each count for the whole interval; and how many there are at once,
+ * on average. False: most live through it. */
+static bool come_and_go(const json_t *pop, double *threads, double *at_once) {
+    const json_t *alive = json_object_get(pop, "threads_at_once");
+    *threads = json_number_value(json_object_get(pop, "threads"));
+    *at_once = json_number_value(alive);
+    return *at_once > 0 && *threads > 1.5 * *at_once;
+}
+
+bool lc_text_come_and_go(const json_t *pop, struct lc_strbuf *out) {
+    double threads, at_once;
+    if (!come_and_go(pop, &threads, &at_once))
+        return false;
+    lc_strbuf_printf(out,
+                     "%.0f threads, %.1f at once on average: the factors count each of them for "
+                     "the whole run. While they lived, %.1f %% of their time was useful.",
+                     threads, at_once,
+                     100.0 * get(pop, "parallel_efficiency") * threads / at_once);
+    return true;
+}
+
+static void print_come_and_go(const struct lc_text *text) {
+    struct lc_strbuf line = {0};
+    if (lc_text_come_and_go(text->pop, &line))
+        lc_text_wrapped(text, 0, 2, lc_strbuf_get(&line));
+    lc_strbuf_free(&line);
+}
+
+/* Threads that come and go are what most of the imbalance is. */
+static bool lives_explain(const json_t *pop) {
+    double threads, at_once;
+    return come_and_go(pop, &threads, &at_once) &&
+           get(json_object_get(pop, "omp"), "load_balance") <
+               get(json_object_get(pop, "mpi"), "load_balance");
+}
+
 /* The lowest factor of those that are no products explains the product. */
 static size_t find_worst(const struct dialect *dialect, const json_t *values) {
     size_t worst = 1;
@@ -86,6 +122,8 @@ static size_t find_worst(const struct dialect *dialect, const json_t *values) {
 static const char *advice_of(const struct lc_text *text, const struct lc_text_factor *factor) {
     double cores, computing;
     bool threads = lc_text_without_mpi(text);
+    if (strcmp(factor->key, "load_balance") == 0 && lives_explain(text->pop))
+        return "threads come and go, and count for the whole run";
     if (threads && strcmp(factor->key, "load_balance") == 0)
         return "some threads have more work than others: see who is late";
     if (threads && strcmp(factor->key, "serialisation_efficiency") == 0)
@@ -108,7 +146,9 @@ static const char *short_advice_of(const struct lc_text *text,
     double cores, computing;
     bool threads = lc_text_without_mpi(text);
     if (strcmp(factor->key, "load_balance") == 0)
-        return threads ? "some threads have more work" : "some ranks have more work";
+        return lives_explain(text->pop) ? "threads come and go"
+               : threads                ? "some threads have more work"
+                                        : "some ranks have more work";
     if (strcmp(factor->key, "serialisation_efficiency") == 0)
         return threads ? "threads wait in turn" : "ranks wait in turn";
     if (lc_cores_narrow(text->meta, &cores) != LC_NONE)
@@ -658,6 +698,7 @@ void lc_text_pop(const struct lc_text *text) {
                           "critical path, T: run time, M: time of a process in MPI");
     print_tree(text, &main_tree, 0, text->pop,
                has_threads(text->pop) && !lc_text_without_mpi(text));
+    print_come_and_go(text);
     print_identities(text);
     print_length(text);
     print_intervals(text);
@@ -696,5 +737,6 @@ void lc_text_pop_bars(const struct lc_text *text) {
         fputc('\n', text->out);
         lc_strbuf_free(&drawn);
     }
+    print_come_and_go(text);
     say_no_loop(text);
 }

@@ -34,6 +34,7 @@ static struct lc_pop_sums interval_sums(const struct lc_fact_intervals *v, size_
     return (struct lc_pop_sums){.n_threads = sum[LC_INTERVAL_SUM_THREADS],
                                 .useful_sum = sum[LC_INTERVAL_SUM_USEFUL],
                                 .outside_mpi_sum = sum[LC_INTERVAL_SUM_OUTSIDE],
+                                .alive_sum = sum[LC_INTERVAL_SUM_ALIVE],
                                 .useful_max = max[LC_INTERVAL_USEFUL],
                                 .process_max_sum = sum[LC_INTERVAL_SUM_PROCESS],
                                 .process_chain_max = max[LC_INTERVAL_PROCESS],
@@ -54,6 +55,7 @@ static void add_sums(struct lc_pop_sums *total, const struct lc_pop_sums *one) {
         total->n_threads = one->n_threads;
     total->useful_sum += one->useful_sum;
     total->outside_mpi_sum += one->outside_mpi_sum;
+    total->alive_sum += one->alive_sum;
     total->useful_max += one->useful_max;
     total->process_max_sum += one->process_max_sum;
     total->process_chain_max += one->process_chain_max;
@@ -339,9 +341,10 @@ double lc_facts_put_pop(const struct lc_facts *f, struct lc_strbuf *out) {
     lc_strbuf_putc(out, '{');
     lc_pop_json(&pop, out);
     lc_strbuf_printf(out,
-                     ", \"elapsed_s\": %.17g, \"critical_path_error_s\": %.9g, "
+                     ", \"threads\": %.0f, \"threads_at_once\": %.9g, "
+                     "\"elapsed_s\": %.17g, \"critical_path_error_s\": %.9g, "
                      "\"not_attributed\": %.9g, \"attributed_further_out\": %.9g",
-                     total.elapsed, error, rest,
+                     total.n_threads, total.alive_sum / total.elapsed, total.elapsed, error, rest,
                      total.critical_path > 0 ? v->outer_s / total.critical_path : 0);
     const char *chosen = lc_chosen_clocks_name(v->chosen);
     if (!v->one_rank && chosen != NULL)

@@ -63,6 +63,23 @@ static void short_threads(void) {
     }
 }
 
+static void *work_alone(void *unused) {
+#pragma omp parallel num_threads(1)
+    sim_work(10 * MS);
+    return unused;
+}
+
+/* Ten threads, one after the other, beside the one that makes them. */
+static void come_and_go(void) {
+    for (int i = 0; i < 10; i++) {
+        pthread_t id;
+#pragma omp parallel num_threads(1)
+        sim_work(0);
+        if (pthread_create(&id, NULL, work_alone, NULL) == 0)
+            pthread_join(id, NULL);
+    }
+}
+
 static void constructs(void) {
 #pragma omp teams num_teams(2)
 #pragma omp distribute
@@ -280,6 +297,8 @@ int main(int argc, char **argv) {
         relay(rank, size);
     else if (strcmp(name, "late_team") == 0)
         late_team();
+    else if (strcmp(name, "come_and_go") == 0)
+        come_and_go();
     MPI_Finalize();
 #endif
     if (strcmp(name, "imbalance") == 0)
@@ -309,6 +328,8 @@ int main(int argc, char **argv) {
 #ifndef WITH_MPI
     else if (strcmp(name, "late_team") == 0)
         late_team();
+    else if (strcmp(name, "come_and_go") == 0)
+        come_and_go();
 #endif
     return 0;
 }

@@ -212,6 +212,18 @@ def late_team(runs):
         check(f"late team, {where}: without a call path", 0.0, round(result["pop"]["not_attributed"], 6))
 
 
+def come_and_go(runs):
+    """Ten threads, each of 10 ms, one after the other, beside the one that makes them: two at once, and what the factors count is said."""
+    for where, program, words in (("alone", "./alone", ()), *((where, "./with_mpi", ("-n", "2", *words)) for where, words in NODES)):
+        result, screen = runs.run([program, "come_and_go"], words)
+        pop, ranks = result["pop"], len(words) and 2 or 1
+        check(f"come and go, {where}: threads", (11 * ranks, 2.0 * ranks), (pop["threads"], round(pop["threads_at_once"], 3)))
+        check(f"come and go, {where}: said", True, f"{11 * ranks} threads, {2 * ranks}.0 at once on average" in screen and "<- threads come and go" in screen)
+    result, screen = runs.run(["./alone", "imbalance"])
+    check("imbalance: threads", (4, 4.0), (result["pop"]["threads"], round(result["pop"]["threads_at_once"], 3)))
+    check("imbalance: nothing is said of threads that come and go", False, "come and go" in screen or "at once" in screen)
+
+
 def hybrid(runs):
     """On one node, and where clocks travel in messages and lag behind the program."""
     for where, words in NODES:
@@ -250,7 +262,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lcsim-") as root:
         os.chdir(root)
         runs = Runs(*runs_of, *sys.argv[4:6])
-        for case in (imbalance, serial_parts, scenarios, function, sampled, constructs, independent, in_last_barrier, locked_alone, strangers, phases, exclusive, all_memory, stopped, late_team, hybrid, relay, experiment):
+        for case in (imbalance, serial_parts, scenarios, function, sampled, constructs, independent, in_last_barrier, locked_alone, strangers, phases, exclusive, all_memory, stopped, late_team, come_and_go, hybrid, relay, experiment):
             case(runs)
     print("\n".join(found) or "all as it should be")
     return 1 if found else 0

@@ -397,7 +397,7 @@ export function Overview(props: { result: Result; fingerprints: Fingerprint[]; n
         <TaskCurves json={json.result} />
       </div>
       <div class="side">
-        {json.result.pop ? <Section title="Efficiency" note="between MPI_Init and MPI_Finalize; the factors multiply"><Efficiency factors={factors} pop={json.result.pop} /><Dialects result={result} /></Section>
+        {json.result.pop ? <Section title="Efficiency" note="between MPI_Init and MPI_Finalize; the factors multiply"><Efficiency factors={factors} pop={json.result.pop} />{json.factors_note && <p class="dim">{json.factors_note}</p>}<Dialects result={result} /></Section>
           : <Section title="Efficiency"><p class="empty">This result has no efficiency factors.</p></Section>}
         <Ranks result={result} nav={nav} />
         {late.length > 0 && (

@@ -164,6 +164,8 @@ export interface FileJson {
   metrics: Metric[];
   paths: PathRow[];
   factors: (FactorText | null)[];
+  /** Where many threads did not live through the interval: what the factors count. */
+  factors_note?: string;
 }
 
 export interface PageJson {

@@ -51,6 +51,7 @@ enum {
 struct lc_interval {     /* intervals.h */
     uint64_t begin, end; /* ticks */
     double outside_mpi;  /* sum of the spans of threads less their calls: useful_sum on its own */
+    double alive;        /* sum of the spans of threads, ticks */
     double useful_sum, useful_max, threads, process_max_sum, chain, outside_omp, in_mpi; /* ticks */
     double process_chain; /* longest chain over edges inside the process */
     double outside_mpi_max;

@@ -107,6 +107,7 @@ static void fill_interval(const struct lc_interval *v, const struct lc_offset_en
     sum[LC_INTERVAL_SUM_THREADS] = v->threads;
     sum[LC_INTERVAL_SUM_USEFUL] = v->useful_sum * s;
     sum[LC_INTERVAL_SUM_OUTSIDE] = v->outside_mpi * s;
+    sum[LC_INTERVAL_SUM_ALIVE] = v->alive * s;
     sum[LC_INTERVAL_SUM_PROCESS] = v->process_max_sum * s;
     sum[LC_INTERVAL_SUM_MPI] = mpi;
     sum[LC_INTERVAL_SUM_PRESENT] = 1;

@@ -131,6 +131,7 @@ void lc_clk_interval_end(uint64_t now) {
             longer(v, LC_PATH_GLOBAL, &v->chain, chain, k);
             double outside = (double)(int64_t)((since ? since : now) - k->l.origin);
             double until = (double)(since ? now - k->l.begin : last + rest - k->l.begin);
+            v->alive += (k->thread != NULL ? until : (double)(last - k->l.begin)) - (double)skipped;
             longer(v, LC_PATH_PROCESS, &v->process_chain, (double)(k->l.process + rest), k);
             longer(v, LC_PATH_OUTSIDE_OMP, &v->outside_omp, outside, k);
             if (k == lc_clk.threads) /* the first one: most processes call MPI from it */
