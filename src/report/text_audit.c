@@ -203,6 +203,21 @@ static void print_pairing(const struct lc_text *text) {
                     number(found, counts[i].key) == 1 ? counts[i].one : counts[i].several);
 }
 
+/* Messages that were sent, and that the program did not receive: where nothing else explains why
+ * they were not matched. */
+static double never_received(const struct lc_text *text) {
+    static const char *const reasons[] = {"absent", "mispaired", "lost", "communicator_unknown"};
+    const json_t *found = json_object_get(text->meta, "piggyback");
+    double rest = number(text->meta, "messages_total") - number(text->meta, "messages_matched");
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (number(found, reasons[i]) > 0)
+            return 0.0;
+    const json_t *coverage = json_object_get(text->meta, "coverage");
+    bool whole = !json_is_false(json_object_get(text->meta, "complete")) &&
+                 number(coverage, "calls_lost") == 0 && number(coverage, "switches") == 0;
+    return whole ? rest : 0.0;
+}
+
 /* What was sent beside the program's messages. */
 static void print_records(const struct lc_text *text) {
     const json_t *found = json_object_get(text->meta, "piggyback");
@@ -220,8 +235,12 @@ static void print_records(const struct lc_text *text) {
 static void print_matching(const struct lc_text *text) {
     if (json_object_get(text->meta, "messages_total") != NULL) {
         print_label(text, "messages matched");
-        fprintf(text->out, "%.0f of %.0f\n", number(text->meta, "messages_matched"),
+        fprintf(text->out, "%.0f of %.0f", number(text->meta, "messages_matched"),
                 number(text->meta, "messages_total"));
+        double rest = never_received(text);
+        if (rest > 0)
+            fprintf(text->out, ": the program did not receive the other%s", rest > 1 ? "s" : "");
+        fputc('\n', text->out);
         print_pairing(text);
         print_records(text);
     }

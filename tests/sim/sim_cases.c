@@ -146,6 +146,16 @@ static void burst(void) {
 }
 
 /* Rank 1 waits for a message on another node until the one before it was cancelled. */
+/* Rank 1 does not receive the second one. */
+static void leftover(void) {
+    int x = 0;
+    if (rank == 0)
+        for (int tag = 0; tag < 2; tag++)
+            MPI_Send(&x, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
+    else if (rank == 1)
+        MPI_Recv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void cancels(void) {
     int x[2] = {0};
     MPI_Request sent;
@@ -207,6 +217,8 @@ int main(int argc, char **argv) {
         burst();
     else if (strcmp(which, "cancels") == 0)
         cancels();
+    else if (strcmp(which, "leftover") == 0)
+        leftover();
     else if (strcmp(which, "minute") == 0)
         minute();
     else if (strcmp(which, "deadlock") == 0)

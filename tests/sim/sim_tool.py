@@ -1,9 +1,10 @@
 """The tool on the simulated MPI: sim_tool.py LATECOMER SIM-MPIRUN SIM-CASES DIRECTORY-OF-PROGRAMS
 
 The same seed gives the same output and the same result (metrics, call tree, factors, findings) byte by byte; another seed gives other times. The program
-prints what it prints without the tool. Messages find their entries where events of the clocks are forced. Senders find when their receives were posted. Cancelled sends are left out, or counted. Threads that OMP_NUM_THREADS asks for need no cores in
-a program without OpenMP. Clocks of nodes are compared again after 2 s, 4 s, .., no call waits to be told when, and those that compare wait for a few
-messages. Barriers of nodes whose clocks drift are told together."""
+prints what it prints without the tool. Messages find their entries where events of the clocks are forced. Senders find when their receives were posted.
+Cancelled sends are left out, or counted; messages that nobody receives are said. Threads that OMP_NUM_THREADS asks for need no cores in a program without
+OpenMP. Clocks of nodes are compared again after 2 s, 4 s, .., no call waits to be told when, and those that compare wait for a few messages. Barriers of
+nodes whose clocks drift are told together."""
 import json
 import os
 import subprocess
@@ -40,6 +41,8 @@ class Runs:
         result = None
         if tool and done.returncode == 0:
             shown = subprocess.run([self.latecomer, "show", "--json", directory], capture_output=True, text=True, check=True, timeout=patience(60))
+            full = subprocess.run([self.latecomer, "show", "--full", directory], capture_output=True, text=True, check=True, timeout=patience(60))
+            self.matched = next((line.split("matched")[1].strip() for line in full.stdout.splitlines() if "messages matched" in line), None)
             result = json.loads(shown.stdout)
             del result["meta"]["busy_threads"]  # by the processor's time
             for path in directory.iterdir():
@@ -103,6 +106,14 @@ def cancelled_send(runs, program):
         check(f"cancels {words}", result is None or (counts["void"], counts["mispaired"]) == ((1, 0) if taken_back else (0, 1)), str(counts))
 
 
+def never_received(runs, program):
+    """A message that nobody receives is the program's fault, and is said to be."""
+    for words in ([], ["--nodes", "2"]):
+        status, out, err, _ = runs.run(2, [*words, *BUFFERED], program, ["leftover"])
+        check(f"leftover {words}", status == 0 and err == "", out + err)
+        check(f"leftover {words}: said", runs.matched == "1 of 2: the program did not receive the other", str(runs.matched))
+
+
 def without_openmp(runs, program):
     ranks = len(os.sched_getaffinity(0))  # enough cores for one thread each
     status, out, err, result = runs.run(max(ranks, 2), [], program, OMP_NUM_THREADS="64")
@@ -134,6 +145,7 @@ def main():
         wait_of_forced_send(runs, cases)
         waits_of_burst(runs, cases)
         cancelled_send(runs, cases)
+        never_received(runs, cases)
         without_openmp(runs, directory / "comm-mpich")
         compared_again(runs, cases)
     print("\n".join(found) or "all as it should be")
