@@ -6,7 +6,8 @@
  * A signal to all ranks decides how each of them dies when it is sent, before any of them
  * is gone. So is it here: the parents that die of such signals wait, ready to die, and the first
  * that wakes sends every other one its signal before its own. Else the launcher would see the first
- * one's connection close, and kill the others in a way of its own. */
+ * one's connection close, and kill the others in a way of its own. It may also lose the processor
+ * between two signals, so the connection of each is kept open until all of them are gone. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -126,6 +127,41 @@ static bool is_companion(const struct lc_run *run, size_t i, uint64_t first_end,
            lc_proc_status_get(run->peers.states[i].pid, &parent) && parent.state != 'Z';
 }
 
+static bool is_gone(pid_t parent) {
+    struct lc_proc_status status;
+    return !lc_proc_status_get(parent, &status) || status.state == 'Z';
+}
+
+static bool all_gone(const struct lc_run *run, const bool *wanted) {
+    for (size_t i = 0; i < run->peers.n_states; i++)
+        if (wanted[i] && !is_gone(run->peers.states[i].pid))
+            return false;
+    return true;
+}
+
+/* A process that has the files of this one, Hydra's connection with them, until this one and its
+ * companions are gone. Without it, where it cannot be made, they may be killed before they die. */
+static void keep_connection(const struct lc_run *run, uint64_t first_end, uint64_t turn,
+                            uint64_t until_ns) {
+    bool *wanted;
+    if (run->launch.kind != LC_LAUNCHER_HYDRA ||
+        lc_alloc(&wanted, run->peers.n_states, sizeof *wanted) != LC_OK)
+        return;
+    bool any = false;
+    for (size_t i = 0; i < run->peers.n_states; i++)
+        any |= wanted[i] = is_companion(run, i, first_end, turn);
+    if (any && fork() == 0) {
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_SETMASK, &all, NULL);
+        wanted[run->peers.own] = true;
+        while (!all_gone(run, wanted) && lc_monotonic_raw_ns() < until_ns)
+            sleep_until(lc_monotonic_raw_ns() + MS);
+        _exit(0);
+    }
+    free(wanted);
+}
+
 static bool all_ready(const struct lc_run *run, uint64_t first_end, uint64_t turn) {
     for (size_t i = 0; i < run->peers.n_states; i++)
         if (is_companion(run, i, first_end, turn) &&
@@ -177,6 +213,7 @@ void lc_run_leave(struct lc_run *run) {
     int signo = deciding_signal(run->wait_status);
     prctl(PR_SET_TIMERSLACK, 1UL);
     if (signo != 0) {
+        keep_connection(run, first_end, turn, leave_ns + (READY_MAX_MS + HOLD_MS) * MS);
         if (signo != SIGKILL)
             get_ready(own, signo);
         else

@@ -87,6 +87,19 @@ def one_task_is_slow(row, space):
     row.compare(space, False, kept=waited_for)
 
 
+def slow_signals(row, space):
+    """SIGINT to the launcher, and the parent that ends first loses its core between the signals to the others. They must die of these, and not
+    be killed since the first of them is gone (status 11 of MPICH's launcher)."""
+    command, interrupt = [row.program(), "wait"], (INT, "launcher")
+    slow = ["env", f"LD_PRELOAD={row.args.programs}/libslow_signals.so"]
+    row.both(space, space.launcher(RANKS) + command, space.launcher(RANKS) + slow + space.tool() + command, interrupt,
+             possible=frozenset(launcher_gets(INT)[row.flavour]))
+    sent = len(list((space.root / "tally").glob("sent.*")))
+    if row.flavour == "mpich" and sent != RANKS - 1:
+        row.problems.append(f"sent {sent} of {RANKS - 1} signals before it was killed")
+    row.compare(space, False)
+
+
 def both_finalize(row, space, directory="exp", options=(), before=(), between=(), launch_before=()):
     """Both runs of the program that ends well, with words before the launcher, before the tool, between it and the program."""
     command = [*between, row.program(), "finalize"]
@@ -261,6 +274,7 @@ def wait_for_dump(_, space):
 
 SPECIAL = {
     "SIGINT to the launcher, one task is slow": one_task_is_slow,
+    "SIGINT to the launcher, signals are slow": slow_signals,
     "full disk": full_disk(0),
     "disk that fills up": full_disk(12 * 1024),
     "read-only directory": read_only,
