@@ -52,7 +52,11 @@ static enum lc_err collect(struct lc_run *run, struct lc_raw **all) {
     for (size_t i = 0; i < run->peers.n_states; i++) {
         const struct lc_mapped_state *state = &run->peers.states[i];
         uint64_t end_ns = atomic_load(&state->header->process_end_ns);
+        size_t before = (*all)->n_locations;
         err = lc_state_snapshot(state->header, state->bytes, end_ns, *all);
+        for (size_t l = before; l < (*all)->n_locations; l++)
+            if ((*all)->locations[l].rank < 0) /* before MPI_Init the launcher alone knows it */
+                (*all)->locations[l].rank = state->rank;
         if (end_ns == 0) /* it still ran: its times are up to then, whatever it does meanwhile */
             run->counted_ns = lc_monotonic_raw_ns();
         if (err == LC_OK)

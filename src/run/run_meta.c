@@ -188,6 +188,7 @@ json_t *lc_meta_end(const struct lc_run *run, const char *ending, bool complete)
         if (state->rank >= 0 && (size_t)state->rank < json_array_size(endings))
             json_array_set_new(endings, (size_t)state->rank, json_string(text));
     }
+    json_object_set_new(meta, "ranks", json_integer(run->launch.size)); /* .run.json may be late */
     json_object_set_new(meta, "complete", json_boolean(complete));
     json_object_set_new(meta, "ending", json_string(ending));
     json_object_set_new(meta, "endings", endings);

@@ -5,6 +5,7 @@
  *   shell       starts a shell before MPI_Init that says what is preloaded into it
  *   start=PATH  only starts that program
  *   after=PATH  asks which MPI this is, makes PATH.asked, and goes on when there is PATH
+ *   dies        aborts before MPI_Init
  *   lock        locks all memory after MPI_Init and says how much there is
  *   file=PATH   removes that file after MPI_Init (the program's own)
  *   name=FILE   every second MPI_Allreduce is called by the address that dlsym gives for the MPI
@@ -312,6 +313,8 @@ int main(int argc, char **argv) {
         return system(start) != 0;
     if (after != NULL)
         ask_and_wait(after);
+    if (word(argc, argv, "dies"))
+        abort();
     if (word(argc, argv, "helper")) {
         snprintf(line, sizeof line, "%s version", argv[0]);
         if (system(line) != 0)

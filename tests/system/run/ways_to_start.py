@@ -4,12 +4,15 @@ namespace: those that need a name space of processes of their own; 77 where ther
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
 import launch  # noqa: E402
+from patience import patience  # noqa: E402
 
 LATECOMER, FLAVOUR = sys.argv[1:3]
 IN_NAMESPACE = ["unshare", "--pid", "--fork"]
@@ -163,6 +166,30 @@ def says_why(ws):
         check(f"{name}: there is a result", not (ws.root / f"why{number}").exists())
 
 
+def dies_before_init(ws):
+    """Programs that find their command line wrong after they have asked for MPI's version, with variables of a launcher that kills nobody: both ranks,
+    or rank 1 alone, since rank 0 is late. Each is the rank that its launcher says, and no result is whole without the others."""
+    for ranks in ([0, 1], [1]):
+        directory, processes = f"dies{len(ranks)}", []
+        for rank in ranks:
+            env = ws.environment(PMI_RANK=rank, PMI_SIZE=RANKS, PMI_JOBID=directory, MPI_LOCALNRANKS=RANKS)
+            words = [*ws.tool(directory=directory), str(ws.root / "program"), f"after={ws.root}/{directory}.{rank}", "dies"]
+            processes.append(ws.start(words, env))
+        end = time.monotonic() + patience(60)
+        while not all((ws.root / f"{directory}.{rank}.asked").exists() for rank in ranks) and time.monotonic() < end:
+            time.sleep(0.01)
+        for rank in ranks:
+            (ws.root / f"{directory}.{rank}").touch()
+        ended = [ws.finish(process, time.monotonic(), patience(60)) for process in processes]
+        check(f"{directory}: {[(one.status, one.err[-600:]) for one in ended]}", all(one.status == -signal.SIGABRT for one in ended))
+        result = ws.show(directory=directory)
+        meta, known = result["meta"], [place["rank"] for place in result["locations"]]
+        said = {key: meta.get(key) for key in ("ranks", "unknown_ranks", "endings")}
+        check(f"{directory}: places of ranks {known}", known == list(range(RANKS)))
+        check(f"{directory}: {said}", said == {"ranks": RANKS, "unknown_ranks": [0] if ranks == [1] else None,
+                                               "endings": ["signal 6" if rank in ranks else "" for rank in range(RANKS)]})
+
+
 def chosen_habits():
     return "habits" in sys.argv[3:]
 
@@ -238,6 +265,8 @@ def main():
             check(f"{name}: resident {real} MiB, bare {memory}", not memory or max(real) <= max(memory) + MORE_RESIDENT_MIB)
         if in_namespace:
             says_why(ws)
+        if chosen_habits():
+            dies_before_init(ws)
     print(f"{len(failures)} not as expected")
     return bool(failures)
 
