@@ -314,7 +314,9 @@ static void put_numbers(const struct lc_search *search, const json_t *loop, cons
     lc_strbuf_printf(out, " of %.0f", number(loop, "count"));
     if (home != LC_NONE && home != finding->path)
         lc_strbuf_printf(out, " in %.40s", search->view->paths[home].name);
-    lc_strbuf_printf(out, " took %.3g times the median", number(worst, "times_median"));
+    char times[32];
+    lc_strbuf_printf(out, " took %s times the median",
+                     lc_text_three_digits(number(worst, "times_median"), times));
     if (finding->n_ranks > 0)
         lc_strbuf_printf(out, "; rank %d worked longest%s", finding->ranks[0],
                          home != finding->path ? ", here" : "");

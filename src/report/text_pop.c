@@ -552,7 +552,7 @@ static void print_phases(const struct lc_text *text) {
 
 static void print_outliers(const struct lc_text *text, const json_t *loop) {
     const json_t *all = json_object_get(loop, "outliers");
-    char excess[32];
+    char excess[32], times[32];
     for (size_t i = 0; i < json_array_size(all) && i < MOST_OUTLIERS; i++) {
         const json_t *one = json_array_get(all, i), *rank = json_object_get(one, "rank");
         double from = get(one, "from"), to = get(one, "to");
@@ -560,7 +560,8 @@ static void print_outliers(const struct lc_text *text, const json_t *loop) {
             fprintf(text->out, "      iteration %.0f", from);
         else
             fprintf(text->out, "      iterations %.0f to %.0f", from, to);
-        fprintf(text->out, " took %.3g times the median, %s more in all", get(one, "times_median"),
+        fprintf(text->out, " took %s times the median, %s more in all",
+                lc_text_three_digits(get(one, "times_median"), times),
                 lc_text_seconds(get(one, "excess_s"), excess));
         if (json_is_integer(rank))
             fprintf(text->out, "; rank %.0f worked longest", get(one, "rank"));

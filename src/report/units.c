@@ -20,6 +20,11 @@ const char *lc_text_seconds(double seconds, char buffer[32]) {
     return buffer;
 }
 
+const char *lc_text_three_digits(double number, char buffer[32]) {
+    snprintf(buffer, 32, number >= 999.5 ? "%.0f" : "%.3g", number);
+    return buffer;
+}
+
 double lc_text_share(double part, double whole) {
     return whole > 0.0 ? 100.0 * part / whole : 0.0;
 }

@@ -31,7 +31,19 @@ static void seconds(void **state) {
         assert_string_equal(lc_text_seconds(cases[i].seconds, buffer), cases[i].text);
 }
 
+static void three_digits(void **state) {
+    (void)state;
+    static const struct {
+        double number;
+        const char *text;
+    } cases[] = {{0.0123, "0.0123"}, {1.8, "1.8"},    {17, "17"},
+                 {999.4, "999"},     {999.6, "1000"}, {1309.6, "1310"}};
+    char buffer[32];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(lc_text_three_digits(cases[i].number, buffer), cases[i].text);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(seconds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(seconds), cmocka_unit_test(three_digits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
