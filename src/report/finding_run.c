@@ -320,6 +320,8 @@ static void put_numbers(const struct lc_search *search, const json_t *loop, cons
     if (finding->n_ranks > 0)
         lc_strbuf_printf(out, "; rank %d worked longest%s", finding->ranks[0],
                          home != finding->path ? ", here" : "");
+    else if (home != finding->path)
+        lc_strbuf_puts(out, ", longer than usual here");
 }
 
 /* Slow iterations of the loop that covers most of the run, the first one: at the code that took
@@ -346,7 +348,9 @@ static enum lc_err find_slow_iterations(struct lc_search *search) {
     finding.gain_s = finding.gain_low_s = excess;
     finding.gain_high_s = all;
     finding.gain_by = "these iterations as fast as the median";
-    if (json_is_integer(rank) && search->n_ranks > 1) {
+    /* What a call of MPI took longer is not the work of the rank that worked longest. */
+    bool in_mpi = finding.path != LC_NONE && search->view->paths[finding.path].mpi;
+    if (json_is_integer(rank) && search->n_ranks > 1 && !in_mpi) {
         finding.ranks[0] = (int32_t)json_integer_value(rank);
         finding.n_ranks = 1;
     }

@@ -228,6 +228,11 @@ check("loop in main/work, found by recurring calls: 300 iterations in 900 ms, fr
 looped["pop"]["iterations"][0].update(callpath="main", outliers=[{"from": 7, "to": 7, "times_median": 17, "excess_s": 0.16, "rank": 2, "callpath": "main/work"}])
 is_close(findings("looped_below", looped)[0], kind="variability", callpath="main/work", ranks=[2],
          text="iterations differ: no. 7 of 300 in main took 17 times the median; rank 2 worked longest, here")
+# A call of MPI took longer: not by what the rank did that worked longest.
+looped["pop"]["iterations"][0].update(callpath="main", outliers=[{"from": 7, "to": 7, "times_median": 1309.6, "excess_s": 0.16, "rank": 2, "callpath": "main/MPI_Barrier"}])
+is_close(findings("looped_in_mpi", looped)[0], kind="variability", callpath="main/MPI_Barrier", ranks=[],
+         text="iterations differ: no. 7 of 300 in main took 1310 times the median, longer than usual here")
+looped["pop"]["iterations"][0]["outliers"][0].update(times_median=17, callpath="main/work")
 # The first loop counts, which covers most: another one that lasts longer has most of that in one iteration.
 looped["pop"]["iterations"].append(dict(looped["pop"]["iterations"][0], callpath="main/MPI_Barrier", count=13, elapsed_s=0.95,
                                         outliers=[{"from": 7, "to": 7, "times_median": 99, "excess_s": 0.3, "rank": 1}]))
