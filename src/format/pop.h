@@ -23,9 +23,9 @@ struct lc_pop_sums {
     double useful_sum; /* sum of U over all threads */
     /* the same on its own: spans of threads less their time in calls; 0: not known. A check */
     double outside_mpi_sum;
-    double alive_sum;          /* spans of the threads in the interval: N * T if all live through it */
-    double useful_max;         /* max U */
-    double process_max_sum;    /* sum over processes of n_p * m_p */
+    double alive_sum;       /* spans of the threads in the interval: N * T if all live through it */
+    double useful_max;      /* max U */
+    double process_max_sum; /* sum over processes of n_p * m_p */
     double process_chain_max;  /* max CP_p */
     double critical_path;      /* CP */
     double outside_omp_max;    /* X */

@@ -4,6 +4,7 @@
 
 #include "base/json_text.h"
 #include "base/mem.h"
+#include "report/cores.h"
 #include "report/delay_costs.h"
 #include "report/findings.h"
 #include "report/json.h"
@@ -99,6 +100,17 @@ static enum lc_err put_findings_waitfirst(struct lc_view *view, FILE *out) {
     return err == LC_ERR_NOT_FOUND ? LC_OK : err;
 }
 
+/* Where more threads compute than there are cores, though not more of those that are measured. */
+static enum lc_err put_crowd(struct lc_view *view, FILE *out) {
+    json_t *meta = NULL;
+    double threads, cores;
+    LC_TRY(lc_json_meta(view, &meta));
+    if (lc_cores_crowded(view, meta, &threads, &cores))
+        fprintf(out, ",\n\"crowded\": {\"threads\": %.0f, \"cores\": %.0f}", threads, cores);
+    json_decref(meta);
+    return LC_OK;
+}
+
 /* Where it is not so that most threads lived through the interval. */
 static enum lc_err put_factors_note(struct lc_view *view, FILE *out) {
     json_t *pop = NULL;
@@ -127,6 +139,8 @@ enum lc_err lc_page_data(struct lc_view *view, FILE *out) {
     lc_text_each_factor(put_factor, out);
     fputs("null]", out);
     enum lc_err err = put_factors_note(view, out);
+    if (err == LC_OK)
+        err = put_crowd(view, out);
     fputs("}\n", out);
     return err;
 }

@@ -88,8 +88,7 @@ bool lc_text_come_and_go(const json_t *pop, struct lc_strbuf *out) {
     lc_strbuf_printf(out,
                      "%.0f threads, %.1f at once on average: the factors count each of them for "
                      "the whole run. While they lived, %.1f %% of their time was useful.",
-                     threads, at_once,
-                     100.0 * get(pop, "parallel_efficiency") * threads / at_once);
+                     threads, at_once, 100.0 * get(pop, "parallel_efficiency") * threads / at_once);
     return true;
 }
 

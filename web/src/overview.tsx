@@ -292,12 +292,14 @@ export function TaskCurves(props: { json: ResultJson }): JSX.Element | null {
 
 export function Warnings(props: { result: Result }): JSX.Element | null {
   const { meta, locations } = props.result.profile.json.result;
+  const { crowded } = props.result.profile.json;
   const unknown = locations.filter((l) => l.unknown).length;
   const lost = (meta.coverage as { calls_lost?: number } | undefined)?.calls_lost ?? 0;
   const texts = [
     meta.complete === false && `The run was not measured to its end (${visible(String(meta.ending ?? "unknown"))}): what follows is what was saved.`,
     unknown > 0 && `Nothing is known of ${unknown} of ${locations.length} threads: their zeros mean nothing.`,
     meta.oversubscribed === true && "More threads than cores: waiting includes waiting for a core.",
+    crowded !== undefined && `${crowded.threads} threads compute on ${crowded.cores} cores: waiting may include waiting for a core.`,
     lost > 0 && `${lost} calls were lost: there was no room for them.`,
     props.result.whyNoTimeline !== "" && `No timeline: ${props.result.whyNoTimeline}.`,
   ].filter((text) => text !== false);

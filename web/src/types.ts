@@ -166,6 +166,8 @@ export interface FileJson {
   factors: (FactorText | null)[];
   /** Where many threads did not live through the interval: what the factors count. */
   factors_note?: string;
+  /** Where more threads compute than there are cores, though not more of those that are measured. */
+  crowded?: { threads: number; cores: number };
 }
 
 export interface PageJson {

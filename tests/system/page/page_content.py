@@ -152,6 +152,23 @@ def check_many(n_unknown):
         check(sums[:known] == both[:known] and sums[known:] == [None] * n_unknown and data["result"]["metrics"][name]["total"] == sum(both), f"{name}: sums of locations")
 
 
+def check_threads():
+    """Threads that come and go, and more that compute than there are cores: as `show` says them."""
+    for alive, busy, note, crowded in ((2.5, [2] * 4, "10 threads, 2.5 at once on average", {"threads": 8, "cores": 6}), (10, [1] * 4, None, None)):
+        content = {"meta": {"program": "threads", "ranks": 4, "wall_time_s": 1.0, "cores": [6], "busy_threads": busy, "oversubscribed": False},
+                   "locations": [{"rank": r, "thread": 0} for r in range(4)],
+                   "pop": {"dialect": "clocks", "elapsed_s": 1.0, "parallel_efficiency": 0.2, "threads": 10, "threads_at_once": alive},
+                   "metrics": {"visits": {"callpaths": {"main": [1.0] * 4}}, "time": {"callpaths": {"main": [1.0] * 4}}}}
+        make(MAKE, content, "threads.cubex")
+        output([LATECOMER, "-q", "report", "-o", "threads.html", "threads.cubex"])
+        data = Page("threads.html").json("0/profile.json")
+        shown = " ".join(output([LATECOMER, "show", "threads.cubex"]).split())
+        check(data.get("crowded") == crowded, f"crowded: {data.get('crowded')}")
+        check((data.get("factors_note") or "").startswith(note or "") and (note is None) == ("factors_note" not in data), f"note of the factors: {data.get('factors_note')}")
+        check(data.get("factors_note", "Efficiency") in shown and (note is not None or "at once" not in shown), shown)
+        check(note is None or "While they lived, 80.0 % of their time was useful." in shown, shown)
+
+
 def main():
     enter(SCRATCH)
     for name in ("scorep-profile", "scalasca-trace"):
@@ -168,6 +185,7 @@ def main():
 
     check_many(0)
     check_many(20)
+    check_threads()
 
     # Several results: a table and a comparison, or why there is none.
     output([LATECOMER, "-q", "report", "-o", "two.html", f"{GOLDEN}/cubex/scorep-profile.cubex", f"{GOLDEN}/cubex/scalasca-trace.cubex"])
