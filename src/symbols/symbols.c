@@ -214,8 +214,15 @@ static Dwfl_Module *open_kept_file(struct module *module) {
     return handle;
 }
 
+/* Code that the kernel puts into each process: it is in no file. */
+static bool is_vdso(const struct module *module) {
+    return strncmp(base_name(module->path), "linux-vdso.so", 13) == 0;
+}
+
 static enum lc_err open_module(struct module *module) {
-    module->state = LC_MODULE_GONE;
+    module->state = is_vdso(module) ? LC_MODULE_FULL : LC_MODULE_GONE;
+    if (is_vdso(module))
+        return LC_OK;
     module->dwfl = dwfl_begin(&callbacks);
     if (module->dwfl == NULL)
         return LC_OK;
@@ -396,7 +403,9 @@ enum lc_err lc_symbols_function(struct lc_symbols *symbols, const char *path, co
     struct module *module = &symbols->modules[id];
     const struct function *function = function_at(module, offset);
     struct known fresh = {.module = id, .offset = offset};
-    if (function != NULL)
+    if (is_vdso(module))
+        fresh.symbol = (struct lc_symbol){.name = "[vdso]", .mangled = "[vdso]", .known = true};
+    else if (function != NULL)
         LC_TRY(name_function(symbols, function, &fresh.symbol));
     else
         LC_TRY(make_up_name(symbols, path, offset, &fresh.symbol));

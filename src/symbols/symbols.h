@@ -15,7 +15,7 @@
 struct lc_symbols;
 
 struct lc_symbol {
-    const char *name;    /* demangled; `module+0x1a2b` if unknown; never NULL */
+    const char *name;    /* demangled; `module+0x1a2b` if unknown; "[vdso]" there; never NULL */
     const char *mangled; /* as in the symbol table, or the same as name */
     const char *file;    /* source file; "" if unknown, or of the C library */
     int64_t line;        /* -1 if unknown */

@@ -55,6 +55,23 @@ static void own_function(void **state) {
     lc_symbols_free(symbols);
 }
 
+/* The kernel's code in each process has one name, and nothing is missing. */
+static void vdso(void **state) {
+    (void)state;
+    struct lc_symbols *symbols;
+    struct lc_symbol symbol;
+    enum lc_module_state module;
+    assert_int_equal(lc_symbols_new(&symbols), LC_OK);
+    assert_int_equal(lc_symbols_function(symbols, "linux-vdso.so.1", "", 0xaf0, &symbol), LC_OK);
+    assert_true(symbol.known);
+    assert_string_equal(symbol.name, "[vdso]");
+    assert_string_equal(symbol.file, "");
+    assert_int_equal(lc_symbols_modules(symbols), 1);
+    lc_symbols_module(symbols, 0, &module);
+    assert_int_equal(module, LC_MODULE_FULL);
+    lc_symbols_free(symbols);
+}
+
 /* This program once more, stripped, with its debug information in another file. */
 static void separate_file(void **state) {
     (void)state;
@@ -93,6 +110,6 @@ static void separate_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(separate_file),
-                                       cmocka_unit_test(own_function)};
+                                       cmocka_unit_test(own_function), cmocka_unit_test(vdso)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
