@@ -472,13 +472,16 @@ static void print_warnings(const struct lc_text *text, bool at_length) {
     char line[700];
     const json_t *complete = json_object_get(text->meta, "complete");
     const char *ending = get_string(text->meta, "ending");
+    bool only_time = text->view->n_paths <= 1; /* of a program that has nothing to measure */
+    bool lacks = text->pop == NULL && !text->analysis && !only_time;
     if (json_is_false(complete)) {
         snprintf(line, sizeof line,
-                 "incomplete: the program ended by %s; times are up to that point%s",
+                 "incomplete: the program ended by %s; times are up to that point%s%s",
                  ending != NULL ? ending : "something unknown",
-                 text->pop != NULL || text->analysis
-                     ? ""
-                     : "; who is late, critical path and efficiency need MPI_Finalize");
+                 lacks ? "; who is late, critical path and efficiency need " : "",
+                 !lacks                      ? ""
+                 : lc_text_without_mpi(text) ? "an end of its own"
+                                             : "MPI_Finalize");
         warn(text, line);
     }
     print_window(text);

@@ -87,7 +87,9 @@ static enum lc_err save_node(struct lc_run *run, const char *ending, bool comple
     struct lc_raw *all;
     LC_TRY(collect(run, &all));
     json_t *meta = lc_meta_end(run, ending, complete);
-    if (!is_without_mpi(own_state(run)))
+    if (is_without_mpi(own_state(run)))
+        json_object_set_new(meta, "mpi_calls", json_integer(0));
+    else
         json_object_set_new(meta, "mpi", json_string(mpi_name(run)));
     free(all->meta);
     all->meta = json_dumps(meta, JSON_REAL_PRECISION(17));

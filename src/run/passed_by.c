@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "run/experiment.h"
 #include "run/json_string.h"
+#include "run/openmp.h"
 #include "run/run_meta.h"
 #include "run/run.h"
 
@@ -57,15 +58,15 @@ static enum lc_err fill(const struct lc_run *run, struct lc_raw *raw) {
     return LC_OK;
 }
 
+/* `known`: what else is known of the run, for its meta. */
 static enum lc_err write_times(struct lc_run *run, const char *ending, bool complete,
-                               json_t *coverage) {
+                               json_t *known) {
     struct lc_raw *raw = NULL;
     LC_TRY(lc_raw_new(&raw));
     enum lc_err err = fill(run, raw);
     if (err == LC_OK) {
         json_t *meta = lc_meta_end(run, ending, complete);
-        if (coverage != NULL)
-            json_object_set(meta, "coverage", coverage);
+        json_object_update(meta, known);
         raw->meta = json_dumps(meta, JSON_REAL_PRECISION(17));
         json_decref(meta);
         err = lc_experiment_write_partial(run->dir.path, run->launch.rank, raw);
@@ -76,9 +77,9 @@ static enum lc_err write_times(struct lc_run *run, const char *ending, bool comp
 
 enum lc_err lc_run_write_passed_by(struct lc_run *run, const char *mark) {
     bool finalized = mark[0] == '!';
-    json_t *coverage = audit(mark + 1);
-    enum lc_err err = write_times(run, finalized ? "MPI_Finalize" : "exit", finalized, coverage);
-    json_decref(coverage);
+    json_t *known = json_pack("{s:o}", "coverage", audit(mark + 1));
+    enum lc_err err = write_times(run, finalized ? "MPI_Finalize" : "exit", finalized, known);
+    json_decref(known);
     return err;
 }
 
@@ -86,5 +87,10 @@ enum lc_err lc_run_write_plain(struct lc_run *run) {
     char ending[32] = "exit";
     if (WIFSIGNALED(run->wait_status))
         snprintf(ending, sizeof ending, "signal %d", WTERMSIG(run->wait_status));
-    return write_times(run, ending, WIFEXITED(run->wait_status), NULL);
+    json_t *known = json_object();
+    if (!lc_openmp_inside(&run->program)) /* it has no team, whatever OMP_NUM_THREADS says */
+        json_object_set_new(known, "threads_wanted", json_integer(1));
+    enum lc_err err = write_times(run, ending, WIFEXITED(run->wait_status), known);
+    json_decref(known);
+    return err;
 }

@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -319,6 +320,24 @@ def test_serial():
     done, said, result = run("sh", "-c", "exit 6")
     check(done.returncode == 6 and len(said) == 1 and "only its run time" in said[0], f"{done}")
     check(result["meta"]["complete"] is True and result["metrics"]["time"]["total"] > 0, f"{result}")
+
+
+def test_no_team():
+    """A program that only asks for the number of threads has no team of them, and one that is killed does not lack MPI_Finalize."""
+    program = build("asks", """#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int n, char **words) { (void)words; printf("%d\\n", omp_get_max_threads()); if (n > 1) abort(); return 4; }
+""")
+    for words, status in ((), 4), (("dies",), -signal.SIGABRT):
+        done, said, result = run(program, *words, OMP_NUM_THREADS="2")
+        check(done.returncode == status and len(said) == 1 and "only its run time" in said[0], f"{done}")
+        check(result["meta"]["threads_wanted"] == 1 and result["meta"]["openmp"] is True, f"{result['meta']}")
+        text = " ".join(shown().split())
+        check("computes with" not in text and "efficiency need" not in text and ("incomplete" in text) == bool(words), text)
+    program = build("aborts", REGION.replace("return", "abort(); return").replace("#include", "#include <stdlib.h>\n#include", 1))
+    done, _, _ = run(program)
+    check(done.returncode == -signal.SIGABRT and "efficiency need an end of its own" in " ".join(shown().split()), f"{done}")
 
 
 with tempfile.TemporaryDirectory() as folder:
