@@ -208,45 +208,53 @@ static void end_alone(struct lc_run *run) {
     lc_run_mark_saved(run);
 }
 
-/* The result is whole, and MPI_Finalize does not return: a time limit may kill everything. */
+/* The program has left MPI_Finalize, or has none. */
+static bool has_returned(const struct lc_run *run) {
+    const struct lc_state_header *own = own_state(run);
+    return own == NULL || is_without_mpi(own) || own->end_ns != own->finalize_ns;
+}
+
+/* The result is whole, and the program goes on, in MPI_Finalize or after it: a time limit may kill
+ * everything. */
 void lc_run_save_in_finalize(struct lc_run *run) {
     if (run->result_saved)
         return;
-    json_t *meta = lc_meta_end(run, "MPI_Finalize", true);
+    json_t *meta = lc_meta_end(run, is_without_mpi(own_state(run)) ? "exit" : "MPI_Finalize", true);
     enum lc_err err = lc_experiment_finish(run->dir.path, meta, false);
     json_decref(meta);
-    if (err == LC_OK)
+    run->result_saved = err == LC_OK;
+    run->result_told = err == LC_OK && !has_returned(run);
+    if (run->result_told)
         lc_say("MPI_Finalize has not returned for %d s; the result is saved in %s",
                LC_FINALIZE_PATIENCE_S, run->dir.path);
-    run->result_saved = err == LC_OK;
 }
 
-/* Rank 0, after MPI_Finalize. */
-static void end_well(struct lc_run *run) {
-    bool without_mpi = is_without_mpi(own_state(run));
-    lc_rundir_unlink(&run->dir);
-    if (run->result_saved) {
-        lc_run_trace_finish(run);
-        lc_run_mark_saved(run);
-        return;
-    }
+/* Makes the result, unless that has been done. */
+static enum lc_err save_result(struct lc_run *run) {
+    if (run->result_saved)
+        return LC_OK;
     lc_debug_server_allow();
-    json_t *meta = lc_meta_end(run, without_mpi ? "exit" : "MPI_Finalize", true);
+    json_t *meta = lc_meta_end(run, is_without_mpi(own_state(run)) ? "exit" : "MPI_Finalize", true);
     enum lc_err err = lc_experiment_finish(run->dir.path, meta, false);
     json_decref(meta);
     if (err == LC_ERR_NOT_FOUND) /* the library could not write its file */
         err = save_node(run, "MPI_Finalize", false, false);
-    if (err != LC_OK) {
+    return err;
+}
+
+/* Rank 0, after MPI_Finalize. */
+static void end_well(struct lc_run *run) {
+    lc_rundir_unlink(&run->dir);
+    if (save_result(run) != LC_OK) {
         lc_complain("%s", lc_err_text());
         lc_experiment_clean(run->dir.path);
     } else {
-        const struct lc_state_header *own = own_state(run);
-        bool returned = own == NULL || without_mpi || own->end_ns != own->finalize_ns;
-        lc_say("%sresult in %s: see it with `latecomer show %s`",
-               returned || !WIFSIGNALED(run->wait_status)
-                   ? ""
-                   : "MPI_Finalize did not return; everything before it was measured: ",
-               run->dir.path, run->dir.path);
+        if (!run->result_told)
+            lc_say("%sresult in %s: see it with `latecomer show %s`",
+                   has_returned(run) || !WIFSIGNALED(run->wait_status)
+                       ? ""
+                       : "MPI_Finalize did not return; everything before it was measured: ",
+                   run->dir.path, run->dir.path);
         lc_run_trace_finish(run);
     }
     lc_run_mark_saved(run);

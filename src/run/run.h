@@ -60,7 +60,8 @@ struct lc_run {
     bool makes_tasks;          /* the program calls what creates explicit tasks of OpenMP */
     struct lc_binding binding; /* for that runtime */
     bool measure;              /* false: the program runs as if we were not here */
-    bool result_saved;         /* in MPI_Finalize already */
+    bool result_saved;         /* in MPI_Finalize, or soon after it */
+    bool result_told;          /* and a line has said so */
     uint64_t finalize_ns; /* the result is whole, and the program in MPI_Finalize; 0: not yet */
     bool is_apart; /* MPI sees this rank alone: a run of one rank, in a directory of its own */
     int threads;   /* wanted per process, by OMP_NUM_THREADS; 1: a program without OpenMP */

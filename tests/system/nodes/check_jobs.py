@@ -115,10 +115,26 @@ def check_finalize_does_not_return():
     assert found["meta"]["complete"] and found["meta"]["ending"] == "MPI_Finalize", found["meta"]
 
 
+def check_goes_on_after_finalize():
+    """The result is saved while the program goes on after MPI_Finalize; that this has not returned is not said, and where the result is, at the end."""
+    process = subprocess.Popen([*mpirun(FLAVOUR, 2), LATECOMER, "run", "-o", "later", "--", PROGRAM, "3", "1", "later", os.path.abspath("end")],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+    end = time.monotonic() + patience(40)
+    while not os.path.exists("later/meta.json") and time.monotonic() < end:
+        time.sleep(0.1)
+    saved = os.path.exists("later/meta.json") and process.poll() is None
+    with open("end", "w", encoding="utf-8"):
+        pass
+    _, err = process.communicate(timeout=patience(60))
+    lines = [line for line in err.splitlines() if line.startswith("latecomer: ")]
+    assert saved and process.returncode == 0 and len(lines) == 1 and lines[0].startswith("latecomer: result in"), err
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="lcjobs-", ignore_cleanup_errors=True) as folder:  # where a launcher was killed, ranks may still end
         os.chdir(folder)
-        for check in (check_one_job, check_two_programs, check_not_shared, check_same_instant, check_finalize_does_not_return):
+        for check in (check_one_job, check_two_programs, check_not_shared, check_same_instant, check_finalize_does_not_return,
+                      check_goes_on_after_finalize):
             check()
             print(f"{check.__name__}: ok", flush=True)
         left = [name for name in os.listdir(folder) if name.startswith(".latecomer")]

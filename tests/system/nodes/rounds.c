@@ -1,7 +1,8 @@
 /* rounds N MS [END]: N rounds of work (MS milliseconds, rank 0 twice as long), a barrier and an
  * allreduce. END: what happens instead of a good end: "kill R" rank R dies of SIGKILL in the
  * middle, "linger" MPI_Finalize does not return on any rank; "begun PATH" a good end, and each rank
- * makes the file PATH.RANK after its second round. */
+ * makes the file PATH.RANK after its second round; "later PATH" MPI_Finalize returns, and the
+ * program goes on until there is the file PATH. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,5 +54,7 @@ int main(int argc, char **argv) {
         MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     }
     MPI_Finalize();
+    for (int i = 0; strcmp(end, "later") == 0 && access(argv[4], F_OK) != 0 && i < 20000; i++)
+        usleep(5000); /* bounded, so that nothing stays behind a failed test */
     return 0;
 }
