@@ -43,15 +43,25 @@ static const struct {
      "ones)."},
 };
 
-/* Code of one rank that the others wait for in this kind of call. */
+/* Code of one rank that the others wait for in this kind of call, or in this construct. */
 static const struct {
     enum lc_finding_id kind;
-    const char *metric, *advice;
+    const char *metric;
+    bool ordered; /* only at "!$omp ordered" */
+    const char *advice;
 } by_wait[] = {
-    {LC_LATE_RANK, "mpi_latebroadcast",
+    {LC_LOCK_CONTENTION, "omp_lock_contention_critical", true,
+     "Do what need not be in order before the ordered part, or keep the results of the iterations "
+     "and put them in order after the loop."},
+    {LC_LATE_RANK, "mpi_latebroadcast", false,
      "Let the root do less before it sends: give the others a part of this work, send parts as "
      "they are done, or do the same work on all ranks instead of sending its result."},
 };
+
+bool lc_is_ordered(const char *name) {
+    static const char construct[] = "!$omp ordered";
+    return strncmp(name, construct, sizeof construct - 1) == 0;
+}
 
 /* "(STATE)" and "(STATE: PURPOSE)", as the last part of a name. */
 static bool is_state(const char *name, const char *state, const char **purpose) {
@@ -100,7 +110,8 @@ const char *lc_advice_for(const struct lc_view *view, const struct lc_finding *f
             return by_state[i].advice;
     for (size_t i = 0; finding->metric != NULL && i < sizeof by_wait / sizeof *by_wait; i++)
         if (finding->kind == lc_finding_begin(by_wait[i].kind).kind &&
-            strcmp(finding->metric, by_wait[i].metric) == 0)
+            strcmp(finding->metric, by_wait[i].metric) == 0 &&
+            (!by_wait[i].ordered || lc_is_ordered(view->paths[finding->path].name)))
             return by_wait[i].advice;
     return finding->kind->advice;
 }

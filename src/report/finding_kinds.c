@@ -80,7 +80,7 @@ static const struct lc_finding_kind kinds[] = {
                                 "if clauses).",
                                 0.01, false},
     [LC_LOCK_CONTENTION] = {"lock_contention",
-                            "threads wait {severity} ({share} of all time) for locks: {detail}",
+                            "threads wait {severity} ({share} of all time) for {detail}",
                             "Hold the lock for less time, or use one lock per part of the data.",
                             0.01, false},
     [LC_TASK_SCHEDULING] = {"task_scheduling", "tasks wait for threads: {detail}",

@@ -8,6 +8,7 @@
 #include "base/plural.h"
 #include "base/strbuf.h"
 #include "format/mpi_function.h"
+#include "report/advice.h"
 #include "report/cores.h"
 #include "report/exact_gain.h"
 #include "report/finding_kinds.h"
@@ -225,26 +226,39 @@ static enum lc_err find_preempted(struct lc_search *search, const struct preempt
     return lc_finding_add(search, &finding);
 }
 
+/* What threads wait for. Ordered loops are in one metric with critical sections, but who waits
+ * there waits for the iteration before, and no lock is held for too long. */
+static const struct lock_kind {
+    const char *metric;
+    bool ordered; /* at "!$omp ordered", or at the metric's other places */
+    const char *what;
+} lock_kinds[] = {
+    {"omp_lock_contention_critical", false, "critical sections"},
+    {"omp_lock_contention_critical", true, "their turn in ordered loops"},
+    {"omp_lock_contention_api", false, "locks"},
+    {"pthread_lock_contention_mutex_lock", false, "mutexes"},
+};
+
 static enum lc_err find_locks(struct lc_search *search) {
-    static const char *const locks[] = {"omp_lock_contention_critical", "omp_lock_contention_api",
-                                        "pthread_lock_contention_mutex_lock"};
-    for (size_t w = 0; w < search->sums->n_waits; w++) {
-        const struct lc_wait_sum *wait = &search->sums->waits[w];
-        bool is_lock = false;
-        for (size_t k = 0; k < sizeof locks / sizeof locks[0]; k++)
-            is_lock = is_lock || strcmp(wait->kind->name, locks[k]) == 0;
-        if (!is_lock || wait->total <= 0.0)
-            continue;
+    const struct lc_sums *sums = search->sums;
+    for (size_t k = 0; k < sizeof lock_kinds / sizeof *lock_kinds; k++) {
         struct lc_finding finding = lc_finding_begin(LC_LOCK_CONTENTION);
-        finding.severity_s = wait->total;
-        finding.metric = wait->kind->name;
+        finding.severity_s = 0.0;
+        for (size_t i = 0; i < sums->n_places; i++) { /* the largest place is the first one */
+            const struct lc_wait_place *place = &sums->places[i];
+            bool ordered = lc_is_ordered(search->view->paths[place->path].name);
+            if (strcmp(sums->waits[place->wait].kind->name, lock_kinds[k].metric) != 0 ||
+                ordered != lock_kinds[k].ordered)
+                continue;
+            if (finding.path == LC_NONE)
+                finding.path = finding.evidence_path = place->path;
+            finding.severity_s += place->seconds;
+        }
+        if (finding.path == LC_NONE)
+            continue;
+        finding.metric = lock_kinds[k].metric;
         finding.certainty = search->is_analysis ? LC_EXACT_FROM_TRACE : LC_MEASURED;
-        snprintf(finding.detail, sizeof finding.detail, "%s", wait->kind->meaning);
-        for (size_t i = 0; i < search->sums->n_places; i++)
-            if (search->sums->places[i].wait == w) {
-                finding.path = finding.evidence_path = search->sums->places[i].path;
-                break;
-            }
+        snprintf(finding.detail, sizeof finding.detail, "%s", lock_kinds[k].what);
         LC_TRY(lc_finding_add(search, &finding));
     }
     return LC_OK;

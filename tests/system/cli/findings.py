@@ -79,6 +79,15 @@ make(ROOT, "root/profile.cubex", blame_tsv=blame((3, 3.0)).replace("MPI_Barrier"
 told = json.loads(run("show", "--json", "root/profile.cubex"))["findings"]
 check([f["advice"][:14] for f in told] == ["Let the root d"], f"advice for a root: {told}")
 
+# Ordered loops and critical sections, which are in one metric: a finding each.
+turns = result([1.0] * 4, [0.5] * 4, [1.0] + [0.0] * 3, call="main/!$omp critical @a.c:3", wait="omp_lock_contention_critical")
+turns["metrics"]["time"]["callpaths"].update({"main": [2.25] * 4, "main/!$omp ordered @a.c:5": [0.75] * 4})
+turns["metrics"]["omp_lock_contention_critical"]["callpaths"]["main/!$omp ordered @a.c:5"] = [0.75] * 4
+told = [f for f in findings("turns", turns) if f["kind"] == "lock_contention"]
+check([(f["text"], f["callpath"], f["advice"][:20]) for f in told]
+      == [("threads wait 3 s (33.3 % of all time) for their turn in ordered loops", "main/!$omp ordered @a.c:5", "Do what need not be "),
+          ("threads wait 2 s (22.2 % of all time) for critical sections", "main/!$omp critical @a.c:3", "Hold the lock for le")], f"locks: {told}")
+
 # Half of its excess is not on the critical path: then half of it is saved. What another rank does not wait for is not saved either.
 half = findings("half", result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]), (3, 3.0))
 is_close(half[0], kind="late_rank", gain_s=0.5, gain_high_s=1.0)
