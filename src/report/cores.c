@@ -53,6 +53,14 @@ bool lc_cores_crowded(const struct lc_view *view, const json_t *meta, double *th
     return *cores > 0 && busy > *cores && busy > measured;
 }
 
+bool lc_cores_is_bound(const json_t *meta, double cores) {
+    const json_t *nodes = json_object_get(meta, "cores"), *item;
+    bool known = json_array_size(nodes) > 0, fewer = false;
+    size_t i;
+    json_array_foreach(nodes, i, item) fewer = fewer || cores < json_number_value(item);
+    return !known || fewer;
+}
+
 uint32_t lc_cores_narrow(const json_t *meta, double *cores) {
     const json_t *binding = json_object_get(meta, "binding");
     uint32_t worst = LC_NONE;

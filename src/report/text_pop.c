@@ -117,6 +117,11 @@ static size_t find_worst(const struct dialect *dialect, const json_t *values) {
     return worst;
 }
 
+static bool is_bound_narrowly(const struct lc_text *text) {
+    double cores;
+    return lc_cores_narrow(text->meta, &cores) != LC_NONE && lc_cores_is_bound(text->meta, cores);
+}
+
 /* A low transfer has other reasons than messages where threads lack cores. */
 static const char *advice_of(const struct lc_text *text, const struct lc_text_factor *factor) {
     double cores, computing;
@@ -129,7 +134,7 @@ static const char *advice_of(const struct lc_text *text, const struct lc_text_fa
         return "threads work at different times and wait in turn: see the largest wait states";
     if (strcmp(factor->key, "transfer_efficiency") != 0)
         return factor->advice;
-    if (lc_cores_narrow(text->meta, &cores) != LC_NONE)
+    if (is_bound_narrowly(text))
         return "threads share cores: give each rank a core per thread before anything else";
     if (lc_cores_oversubscribed(text->view, text->meta, &cores))
         return "more ranks or threads than cores: this includes waiting for a core";
@@ -150,7 +155,7 @@ static const char *short_advice_of(const struct lc_text *text,
                                         : "some ranks have more work";
     if (strcmp(factor->key, "serialisation_efficiency") == 0)
         return threads ? "threads wait in turn" : "ranks wait in turn";
-    if (lc_cores_narrow(text->meta, &cores) != LC_NONE)
+    if (is_bound_narrowly(text))
         return "threads share cores";
     if (lc_cores_crowded(text->view, text->meta, &computing, &cores))
         return "more threads than cores";

@@ -206,6 +206,11 @@ few = findings("few", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0
 check([f["kind"] for f in few] == ["oversubscribed"] and few[0]["gain_s"] is None, f"what cannot be told: {few}")
 narrow = findings("narrow", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, binding=["0"] * 4, busy_threads=[2] * 4))
 check([f["kind"] for f in narrow] == ["bound_narrowly"], f"bound narrowly: {narrow}")
+# As many cores as the machine has: it is not the binding.
+free = findings("free", result([1.0], [0.0], [1.0], mpi=1.0, binding=["0-1"], busy_threads=[3], cores=[2], oversubscribed=False))
+shown = " ".join(run("show", "free").split())
+check(free == [] and "oversubscribed: rank 0 computes with 3 threads on 2 cores" in shown and "map-by" not in shown, f"not bound: {free}: {shown}")
+check("bound too narrowly: rank 0 computes with 2 threads and may use 1 core:" in " ".join(run("show", "narrow").split()), "bound narrowly in words")
 
 # Late receivers: where nothing is known of the late one; not beside a late rank that explains them.
 send = result([1.0] * 4, [0.5, 0.5, 0.5, 0.5], [1.0, 0.0, 0.0, 0.0], call="main/MPI_Send", wait="mpi_latereceiver")
