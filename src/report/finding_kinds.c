@@ -51,7 +51,7 @@ static const struct lc_finding_kind kinds[] = {
                           0.02, false},
     [LC_PREEMPTED] = {"preempted",
                       "{ranks} lost the processor to other threads for {severity} ({share} of all "
-                      "time): {detail}",
+                      "time){detail}",
                       "The code is not slow there: give each rank and thread a core of its own "
                       "(binding, fewer threads), and keep other programs off these cores.",
                       0.01, false},

@@ -203,8 +203,12 @@ static enum lc_err find_preempted(struct lc_search *search, const struct preempt
     if (!(sums->all_s > 0.0))
         return LC_OK;
     struct lc_finding finding = lc_finding_begin(LC_PREEMPTED);
-    char waited[32], critical[32], crowd[64] = "";
+    char waited[32], critical[32], cost[64] = "", crowd[64] = "";
     double threads, cores;
+    bool has_path = search->is_analysis || search->pop != NULL; /* else it is not known */
+    if (search->preempted_cost_s > 0.0) /* 0: nobody waits, or it is not known who waits for what */
+        snprintf(cost, sizeof cost, "%s others wait %s for that", has_path ? ";" : ":",
+                 lc_text_seconds(search->preempted_cost_s, waited));
     if (lc_cores_crowded(search->view, search->meta, &threads, &cores))
         snprintf(crowd, sizeof crowd, "; %.0f threads compute on %.0f core%s", threads, cores,
                  cores > 1 ? "s" : "");
@@ -212,11 +216,10 @@ static enum lc_err find_preempted(struct lc_search *search, const struct preempt
     finding.metric = "time";
     finding.severity_s = sums->all_s;
     finding.certainty = LC_MEASURED;
-    snprintf(finding.detail, sizeof finding.detail,
-             "%s of it on the critical path; others wait %s for that%s",
-             lc_text_seconds(sums->critical_s, critical),
-             lc_text_seconds(search->preempted_cost_s, waited), crowd);
-    if (!search->lacks_cores) {
+    snprintf(finding.detail, sizeof finding.detail, "%s%s%s%s%s", has_path ? ": " : "",
+             has_path ? lc_text_seconds(sums->critical_s, critical) : "",
+             has_path ? " of it on the critical path" : "", cost, crowd);
+    if (has_path && !search->lacks_cores) {
         finding.gain_low_s = 0.0;
         finding.gain_s = finding.gain_high_s = sums->critical_s;
         finding.gain_by = "time without a processor on the critical path";

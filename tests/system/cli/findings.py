@@ -201,7 +201,11 @@ for waits, kinds in ((2.0, ["preempted", "mpi_cost"]), (3.0, ["preempted"])):
 for busy, crowd in (([2] * 4, "; 8 threads compute on 6 cores"), ([1] * 4, "")):
     robbed["meta"].update(cores=[6], busy_threads=busy, oversubscribed=False)
     found, = (f for f in findings("crowded", robbed) if f["kind"] == "preempted")
-    check(found["text"].endswith(f"others wait 0 for that{crowd}"), f"{busy} threads: {found}")
+    check(found["text"].endswith(f"1 s of it on the critical path{crowd}"), f"{busy} threads: {found}")
+died = {key: value for key, value in robbed.items() if key != "pop"}  # then there is no critical path
+died["metrics"] = {key: value for key, value in robbed["metrics"].items() if key != "critical_path_useful"}
+found, = (f for f in findings("robbed_died", died) if f["kind"] == "preempted")
+check(found["text"] == "all ranks lost the processor to other threads for 4 s (30.8 % of all time)" and found["gain_s"] is None, f"died: {found}")
 few = findings("few", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, cores=[2]))
 check([f["kind"] for f in few] == ["oversubscribed"] and few[0]["gain_s"] is None, f"what cannot be told: {few}")
 narrow = findings("narrow", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, binding=["0"] * 4, busy_threads=[2] * 4))
