@@ -108,8 +108,8 @@ static enum lc_err add_mpi_cost(struct lc_search *search, uint32_t path, double 
         snprintf(finding.detail, sizeof finding.detail, "%s", words);
     else if (visits > 0.0) {
         char each[32];
-        snprintf(finding.detail, sizeof finding.detail, "%.0f calls of %s", visits,
-                 lc_text_seconds(seconds / visits, each));
+        snprintf(finding.detail, sizeof finding.detail, "%.0f call%s of %s", visits,
+                 lc_plural(visits), lc_text_seconds(seconds / visits, each));
     }
     if (critical > 0.0 && search->elapsed_s > critical) {
         finding.gain_high_s = search->elapsed_s - critical;

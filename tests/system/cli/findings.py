@@ -175,6 +175,9 @@ check(findings("noisy", dict(LATE, meta=dict(LATE["meta"], overhead={"total_s": 
 mpi = findings("mpi", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0))
 is_close(mpi[0], kind="mpi_cost", severity_s=4.0, gain_s=1.0, gain_high_s=1.0, callpath="main/MPI_Barrier")
 check("400 calls of 10 ms" in mpi[0]["text"], mpi[0]["text"])
+once = result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0)
+once["metrics"]["visits"]["callpaths"]["main/MPI_Barrier"] = [1, 0, 0, 0]
+check(findings("once", once)[0]["text"].endswith(": 1 call of 4 s"), "one call")
 for probe in ("MPI_Probe", "MPI_Mprobe"):
     waits = json.loads(json.dumps(result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0)).replace("MPI_Barrier", probe))
     check(findings("probe", waits) == [], f"what of {probe} is waiting is not known")
