@@ -85,7 +85,8 @@ struct lc_state_header {
     _Atomic uint32_t is_apart;
     char apart[28];
     /* Set by the parents: */
-    _Atomic uint32_t saved; /* the result of this rank is in a file */
+    _Atomic uint32_t saved;       /* the result of this rank is in a file */
+    _Atomic uint32_t whole_saved; /* rank 0: the result of all ranks is */
     /* pid of the parent that writes, in the state of the lowest rank of the node */
     _Atomic uint32_t writer;
     _Atomic uint64_t process_end_ns; /* CLOCK_MONOTONIC_RAW */

@@ -223,6 +223,8 @@ void lc_run_save_in_finalize(struct lc_run *run) {
     enum lc_err err = lc_experiment_finish(run->dir.path, meta, false);
     json_decref(meta);
     run->result_saved = err == LC_OK;
+    if (err == LC_OK && run->peers.n_states > 0) /* the guard knows only what is shared */
+        atomic_store(&run->peers.states[run->peers.own].header->whole_saved, 1);
     run->result_told = err == LC_OK && !has_returned(run);
     if (run->result_told)
         lc_say("MPI_Finalize has not returned for %d s; the result is saved in %s",
@@ -231,7 +233,8 @@ void lc_run_save_in_finalize(struct lc_run *run) {
 
 /* Makes the result, unless that has been done. */
 static enum lc_err save_result(struct lc_run *run) {
-    if (run->result_saved)
+    const struct lc_state_header *own = own_state(run);
+    if (run->result_saved || (own != NULL && atomic_load(&own->whole_saved) != 0))
         return LC_OK;
     lc_debug_server_allow();
     json_t *meta = lc_meta_end(run, is_without_mpi(own_state(run)) ? "exit" : "MPI_Finalize", true);

@@ -331,4 +331,7 @@ MUTATIONS = [
     Mutation("rank_unknown_before_init", "src/run/finish.c",
              "            if ((*all)->locations[l].rank < 0)", "            if ((*all)->locations[l].rank < -1)",
              "ranks that die before MPI_Init are ranks -1", ("run.habits.openmpi", "run.habits.mpich")),
+    Mutation("whole_result_replaced", "src/run/finish.c",
+             "    if (run->result_saved || (own != NULL && atomic_load(&own->whole_saved) != 0))", "    if (run->result_saved || (own != NULL && atomic_load(&own->whole_saved) > 1))",
+             "a whole result is replaced by that of one node where the job is killed in MPI_Finalize", ("nodes.jobs.openmpi", "nodes.jobs.mpich")),
 ]

@@ -6,6 +6,7 @@ usage: check_jobs.py BUILD_DIR FLAVOUR PROGRAM
 import glob
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,40 @@ def check_finalize_does_not_return():
     assert found["meta"]["complete"] and found["meta"]["ending"] == "MPI_Finalize", found["meta"]
 
 
+def check_killed_in_finalize():
+    """What was saved while MPI_Finalize lasts stays whole where the parents of all ranks are killed then."""
+    process = subprocess.Popen([*mpirun(FLAVOUR, 2), LATECOMER, "run", "-o", "killed", "--", PROGRAM, "3", "1", "linger"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    end = time.monotonic() + patience(40)
+    while not os.path.exists("killed/meta.json") and time.monotonic() < end:
+        time.sleep(0.1)
+    saved = os.path.exists("killed/meta.json") and process.poll() is None
+
+    def started(words):
+        """Processes of this job that were started with these words, and their parents."""
+        found = {}
+        for path in glob.glob("/proc/[0-9]*"):
+            try:
+                with open(f"{path}/cmdline", "rb") as file:
+                    same = words in file.read().replace(b"\0", b" ").decode() and os.readlink(f"{path}/cwd") == os.getcwd()
+                with open(f"{path}/stat", encoding="utf-8") as file:
+                    found.update({int(path[6:]): int(file.read().rsplit(")", 1)[1].split()[1])} if same else {})
+            except OSError:
+                pass
+        return found
+
+    programs = {pid: parent for pid, parent in started(f"{PROGRAM} 3 1 linger").items() if os.readlink(f"/proc/{pid}/exe") == os.path.realpath(PROGRAM)}
+    for pid in programs.values():
+        os.kill(pid, signal.SIGKILL)
+    process.wait(patience(60))
+    end = time.monotonic() + patience(60)
+    while started("-o killed") and time.monotonic() < end:  # who watches over the job
+        time.sleep(0.1)
+    found = result("killed")["meta"]
+    assert saved and len(programs) == 2, programs
+    assert found["complete"] and found["ending"] == "MPI_Finalize", found
+
+
 def check_goes_on_after_finalize():
     """The result is saved while the program goes on after MPI_Finalize; that this has not returned is not said, and where the result is, at the end."""
     process = subprocess.Popen([*mpirun(FLAVOUR, 2), LATECOMER, "run", "-o", "later", "--", PROGRAM, "3", "1", "later", os.path.abspath("end")],
@@ -133,7 +168,7 @@ def check_goes_on_after_finalize():
 def main():
     with tempfile.TemporaryDirectory(prefix="lcjobs-", ignore_cleanup_errors=True) as folder:  # where a launcher was killed, ranks may still end
         os.chdir(folder)
-        for check in (check_one_job, check_two_programs, check_not_shared, check_same_instant, check_finalize_does_not_return,
+        for check in (check_one_job, check_two_programs, check_not_shared, check_same_instant, check_finalize_does_not_return, check_killed_in_finalize,
                       check_goes_on_after_finalize):
             check()
             print(f"{check.__name__}: ok", flush=True)
