@@ -53,14 +53,6 @@ bool lc_cores_crowded(const struct lc_view *view, const json_t *meta, double *th
     return *cores > 0 && busy > *cores && busy > measured;
 }
 
-bool lc_cores_is_bound(const json_t *meta, double cores) {
-    const json_t *nodes = json_object_get(meta, "cores"), *item;
-    bool known = json_array_size(nodes) > 0, fewer = false;
-    size_t i;
-    json_array_foreach(nodes, i, item) fewer = fewer || cores < json_number_value(item);
-    return !known || fewer;
-}
-
 uint32_t lc_cores_narrow(const json_t *meta, double *cores) {
     const json_t *binding = json_object_get(meta, "binding");
     uint32_t worst = LC_NONE;
@@ -75,4 +67,15 @@ uint32_t lc_cores_narrow(const json_t *meta, double *cores) {
         }
     }
     return worst;
+}
+
+uint32_t lc_cores_bound_narrowly(const json_t *meta, double *cores) {
+    const json_t *nodes = json_object_get(meta, "cores"), *item;
+    uint32_t rank = lc_cores_narrow(meta, cores);
+    bool fewer = json_array_size(nodes) == 0; /* what a node has is not known */
+    size_t i;
+    if (rank == LC_NONE)
+        return LC_NONE;
+    json_array_foreach(nodes, i, item) fewer = fewer || *cores < json_number_value(item);
+    return fewer ? rank : LC_NONE;
 }

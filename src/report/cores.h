@@ -12,8 +12,10 @@ double lc_cores_threads_of(const json_t *meta, size_t rank);
 /* The rank that has fewest of the cores that its threads need, LC_NONE: none lacks any, or
  * nothing is known; `cores`: how many it may use. */
 uint32_t lc_cores_narrow(const json_t *meta, double *cores);
-/* Are so many cores fewer than a node has: is a rank that may use them bound? */
-bool lc_cores_is_bound(const json_t *meta, double cores);
+/* The rank that has fewest of the cores that its threads need, where it is bound: where it may use
+ * fewer than a node has. LC_NONE: there is none, or nothing is known; `cores`: how many it may
+ * use. */
+uint32_t lc_cores_bound_narrowly(const json_t *meta, double *cores);
 
 /* More ranks and threads than cores (0: not known how many)? */
 bool lc_cores_oversubscribed(const struct lc_view *view, const json_t *meta, double *cores);

@@ -157,8 +157,8 @@ static enum lc_err find_mpi_costs(struct lc_search *search, const struct preempt
 
 static enum lc_err find_cores(struct lc_search *search) {
     double cores = 0.0;
-    uint32_t rank = lc_cores_narrow(search->meta, &cores);
-    if (rank != LC_NONE && lc_cores_is_bound(search->meta, cores)) {
+    uint32_t rank = lc_cores_bound_narrowly(search->meta, &cores);
+    if (rank != LC_NONE) {
         struct lc_finding finding = lc_finding_begin(LC_BOUND_NARROWLY);
         finding.ranks[0] = (int32_t)rank;
         finding.n_ranks = 1;

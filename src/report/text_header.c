@@ -191,23 +191,25 @@ static void warn(const struct lc_text *text, const char *what) {
 
 static void print_narrow(const struct lc_text *text) {
     double cores = 0, all;
-    uint32_t rank = lc_cores_narrow(text->meta, &cores);
-    if (rank == LC_NONE || (!lc_cores_is_bound(text->meta, cores) &&
-                            lc_cores_oversubscribed(text->view, text->meta, &all))) /* it is said */
-        return;
     char line[256];
-    if (!lc_cores_is_bound(text->meta, cores))
-        snprintf(line, sizeof line,
-                 "oversubscribed: rank %u computes with %.0f threads on %.0f core%s: waiting "
-                 "includes waiting for a core",
-                 rank, lc_cores_threads_of(text->meta, rank), cores, cores > 1 ? "s" : "");
-    else
+    uint32_t rank = lc_cores_bound_narrowly(text->meta, &cores);
+    if (rank != LC_NONE) {
+        double threads = lc_cores_threads_of(text->meta, rank);
         snprintf(
             line, sizeof line,
             "bound too narrowly: rank %u computes with %.0f threads and may use %.0f core%s: give "
             "each rank a core per thread (Open MPI: --map-by slot:PE=%.0f; Slurm: -c %.0f)",
-            rank, lc_cores_threads_of(text->meta, rank), cores, cores > 1 ? "s" : "",
-            lc_cores_threads_of(text->meta, rank), lc_cores_threads_of(text->meta, rank));
+            rank, threads, cores, cores > 1 ? "s" : "", threads, threads);
+        warn(text, line);
+        return;
+    }
+    rank = lc_cores_narrow(text->meta, &cores);
+    if (rank == LC_NONE || lc_cores_oversubscribed(text->view, text->meta, &all)) /* it is said */
+        return;
+    snprintf(line, sizeof line,
+             "oversubscribed: rank %u computes with %.0f threads on %.0f core%s: waiting "
+             "includes waiting for a core",
+             rank, lc_cores_threads_of(text->meta, rank), cores, cores > 1 ? "s" : "");
     warn(text, line);
 }
 

@@ -73,6 +73,11 @@ struct lc_text_factor {
 /* Calls `each` for every factor, parents first. */
 void lc_text_each_factor(void (*each)(void *context, const struct lc_text_factor *factor),
                          void *context);
+/* A factor or another number of a part of `pop`; 1 where there is none. */
+double lc_text_factor_of(const json_t *object, const char *key);
+/* How long the tasks of the run, or of a phase, take at least on more and more threads, as far as
+ * that helps. */
+void lc_text_task_curve(const struct lc_text *text, const json_t *of, const char *indent);
 /* Appends how many threads the factors of `pop` are of, and how many there were at once, where most
  * did not live through the interval; else false. */
 bool lc_text_come_and_go(const json_t *pop, struct lc_strbuf *out);
@@ -114,6 +119,10 @@ enum lc_err lc_text_tasks(const struct lc_text *text);
 void lc_text_pop(const struct lc_text *text);
 /* Instructions and cycles were to be counted (--counters), and could not be. */
 bool lc_text_lacks_hardware(const json_t *pop);
+/* Intervals, phases and loops, each with its factors. */
+void lc_text_phases(const struct lc_text *text);
+/* Says so where loops were looked for, and there is none. */
+void lc_text_no_loop(const struct lc_text *text);
 void lc_text_pop_bars(const struct lc_text *text); /* one tree, a line per factor */
 void lc_text_next(const struct lc_text *text);     /* names the other result, says how to get it */
 /* The first screen of `show`: all that is above, in short. Errors: LC_ERR_NOMEM, and

@@ -1,12 +1,10 @@
 /* The POP factors as a tree, with what is bad about them and where to look next. */
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/plural.h"
 #include "report/cores.h"
 #include "report/text_parts.h"
-#include "report/trace_advice.h"
 
 #define MORE_WORK "some ranks have more work than others: see who is late and who waits least"
 #define IN_TURN   "ranks work at different times and wait in turn: see the largest wait states"
@@ -51,12 +49,6 @@ static const struct dialect {
 };
 static const struct dialect main_tree = {"clocks", "the factors multiply", clocks,
                                          sizeof clocks / sizeof *clocks, false};
-enum { MOST_PHASES = 8, MOST_INTERVALS = 8, MOST_LOOPS = 3, MOST_OUTLIERS = 4 };
-
-static double get(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : 1.0;
-}
 
 void lc_text_each_factor(void (*each)(void *context, const struct lc_text_factor *factor),
                          void *context) {
@@ -67,7 +59,7 @@ void lc_text_each_factor(void (*each)(void *context, const struct lc_text_factor
 static bool has_threads(const json_t *pop) {
     const json_t *omp = json_object_get(pop, "omp");
     for (size_t i = 0; i < main_tree.n; i++)
-        if (get(omp, main_tree.factors[i].key) < 0.99999)
+        if (lc_text_factor_of(omp, main_tree.factors[i].key) < 0.99999)
             return true;
     return false;
 }
@@ -88,7 +80,8 @@ bool lc_text_come_and_go(const json_t *pop, struct lc_strbuf *out) {
     lc_strbuf_printf(out,
                      "%.0f threads, %.1f at once on average: the factors count each of them for "
                      "the whole run. While they lived, %.1f %% of their time was useful.",
-                     threads, at_once, 100.0 * get(pop, "parallel_efficiency") * threads / at_once);
+                     threads, at_once,
+                     100.0 * lc_text_factor_of(pop, "parallel_efficiency") * threads / at_once);
     return true;
 }
 
@@ -103,8 +96,8 @@ static void print_come_and_go(const struct lc_text *text) {
 static bool lives_explain(const json_t *pop) {
     double threads, at_once;
     return come_and_go(pop, &threads, &at_once) &&
-           get(json_object_get(pop, "omp"), "load_balance") <
-               get(json_object_get(pop, "mpi"), "load_balance");
+           lc_text_factor_of(json_object_get(pop, "omp"), "load_balance") <
+               lc_text_factor_of(json_object_get(pop, "mpi"), "load_balance");
 }
 
 /* The lowest factor of those that are no products explains the product. */
@@ -112,14 +105,10 @@ static size_t find_worst(const struct dialect *dialect, const json_t *values) {
     size_t worst = 1;
     for (size_t i = 1; i < dialect->n; i++)
         if (dialect->factors[i].advice != NULL &&
-            get(values, dialect->factors[i].key) < get(values, dialect->factors[worst].key))
+            lc_text_factor_of(values, dialect->factors[i].key) <
+                lc_text_factor_of(values, dialect->factors[worst].key))
             worst = i;
     return worst;
-}
-
-static bool is_bound_narrowly(const struct lc_text *text) {
-    double cores;
-    return lc_cores_narrow(text->meta, &cores) != LC_NONE && lc_cores_is_bound(text->meta, cores);
 }
 
 /* A low transfer has other reasons than messages where threads lack cores. */
@@ -134,7 +123,7 @@ static const char *advice_of(const struct lc_text *text, const struct lc_text_fa
         return "threads work at different times and wait in turn: see the largest wait states";
     if (strcmp(factor->key, "transfer_efficiency") != 0)
         return factor->advice;
-    if (is_bound_narrowly(text))
+    if (lc_cores_bound_narrowly(text->meta, &cores) != LC_NONE)
         return "threads share cores: give each rank a core per thread before anything else";
     if (lc_cores_oversubscribed(text->view, text->meta, &cores))
         return "more ranks or threads than cores: this includes waiting for a core";
@@ -155,7 +144,7 @@ static const char *short_advice_of(const struct lc_text *text,
                                         : "some ranks have more work";
     if (strcmp(factor->key, "serialisation_efficiency") == 0)
         return threads ? "threads wait in turn" : "ranks wait in turn";
-    if (is_bound_narrowly(text))
+    if (lc_cores_bound_narrowly(text->meta, &cores) != LC_NONE)
         return "threads share cores";
     if (lc_cores_crowded(text->view, text->meta, &computing, &cores))
         return "more threads than cores";
@@ -177,14 +166,14 @@ static const double BY_TIMER = 0.01;
 /* A line of a tree; threads: with the halves of MPI and OpenMP. */
 static void print_factor(const struct lc_text *text, const struct lc_text_factor *factor, int depth,
                          const json_t *values, bool worst, bool threads) {
-    double value = get(values, factor->key);
+    double value = lc_text_factor_of(values, factor->key);
     bool bad = value < 0.8;
     fprintf(text->out, "  %*s%-*s %s%6.1f %%%s", 2 * depth, "", 28 - 2 * depth, factor->name,
             bad ? lc_text_alarm(text) : "", 100.0 * value, bad ? lc_text_plain(text) : "");
     if (threads)
         fprintf(text->out, "  MPI %6.1f %%  OpenMP %6.1f %%",
-                100.0 * get(json_object_get(values, "mpi"), factor->key),
-                100.0 * get(json_object_get(values, "omp"), factor->key));
+                100.0 * lc_text_factor_of(json_object_get(values, "mpi"), factor->key),
+                100.0 * lc_text_factor_of(json_object_get(values, "omp"), factor->key));
     fprintf(text->out, "  %s\n", factor->formula);
     if (value > 1.0 + BY_TIMER)
         print_advice(text, depth, false,
@@ -276,27 +265,6 @@ static void print_missing_edges(const struct lc_text *text) {
     }
 }
 
-/* How long the tasks of the run, or a phase, take at least on more and more threads, as far as that
- * helps. */
-static void print_curve(const struct lc_text *text, const json_t *of, const char *indent) {
-    char time[32];
-    double span = get(of, "task_critical_path_s"), work = get(of, "task_work_s");
-    const json_t *curve = json_object_get(of, "task_curve"), *at;
-    size_t i;
-    if (!json_is_array(curve) || !(span > 0))
-        return;
-    fprintf(text->out, "%swork %s, %.1f times the chain of tasks; at least", indent,
-            lc_text_seconds(work, time), work / span);
-    json_array_foreach(curve, i, at) {
-        double least = get(at, "at_least_s");
-        fprintf(text->out, "%s %s on %.0f", i > 0 ? "," : "", lc_text_seconds(least, time),
-                get(at, "threads"));
-        if (!(least > span))
-            break;
-    }
-    fputs(" threads\n", text->out);
-}
-
 /* One line for each kind: how long, where it ends, and the call path that has most of it. */
 static void print_paths(const struct lc_text *text) {
     const json_t *all = json_object_get(text->pop, "paths"), *path;
@@ -319,7 +287,7 @@ static void print_paths(const struct lc_text *text) {
         snprintf(kind, sizeof kind, "%s, %s", counts != NULL ? counts : "?",
                  scope != NULL ? scope : "?");
         fprintf(text->out, "    %-36s %9s %5.0f ", kind,
-                lc_text_seconds(get(path, "length_s"), length),
+                lc_text_seconds(lc_text_factor_of(path, "length_s"), length),
                 json_number_value(json_object_get(path, "rank")));
         if (json_is_integer(json_object_get(path, "thread")))
             fprintf(text->out, "%6.0f", json_number_value(json_object_get(path, "thread")));
@@ -335,13 +303,15 @@ static void print_paths(const struct lc_text *text) {
 static void print_task_centric(const struct lc_text *text) {
     char thread[32], task[32], difference[32];
     const json_t *tasks = json_object_get(text->pop, "task_critical_path_s");
-    double by_thread = get(text->pop, "critical_path_s"), by_task = json_number_value(tasks);
+    double by_thread = lc_text_factor_of(text->pop, "critical_path_s"),
+           by_task = json_number_value(tasks);
     if (!(by_task > 0) || !(by_task < 0.999 * by_thread))
         return;
     fprintf(text->out, "  %9s %9s %9s %7s %6s\n", "ThrCP", "TaCP", "DIFF", "DIFF %", "LB %");
     fprintf(text->out, "  %9s %9s %9s %7.1f %6.1f\n", lc_text_seconds(by_thread, thread),
             lc_text_seconds(by_task, task), lc_text_seconds(by_thread - by_task, difference),
-            100.0 * (by_thread - by_task) / by_thread, 100.0 * get(text->pop, "load_balance"));
+            100.0 * (by_thread - by_task) / by_thread,
+            100.0 * lc_text_factor_of(text->pop, "load_balance"));
 }
 
 static void print_length(const struct lc_text *text) {
@@ -363,7 +333,7 @@ static void print_length(const struct lc_text *text) {
     print_missing_edges(text);
     print_paths(text);
     print_task_centric(text);
-    print_curve(text, text->pop, "  ");
+    lc_text_task_curve(text, text->pop, "  ");
 }
 
 /* Names that no call path has: the scenario says nothing about them. */
@@ -387,14 +357,16 @@ static void print_unknown(const struct lc_text *text, const json_t *names) {
 static void print_what_if(const struct lc_text *text) {
     size_t i;
     json_t *item;
-    double before = get(text->pop, "critical_path_s");
+    double before = lc_text_factor_of(text->pop, "critical_path_s");
     json_array_foreach(json_object_get(text->pop, "what_if"), i, item) {
         char path[32], old[32], time[32], whole[32];
         const char *spec = json_string_value(json_object_get(item, "spec"));
-        double predicted = get(item, "predicted_s"), measured = get(item, "measured_s");
+        double predicted = lc_text_factor_of(item, "predicted_s"),
+               measured = lc_text_factor_of(item, "measured_s");
         fprintf(text->out,
                 "  what if %s: critical path %s instead of %s, run time %s instead of %s",
-                spec != NULL ? spec : "?", lc_text_seconds(get(item, "critical_path_s"), path),
+                spec != NULL ? spec : "?",
+                lc_text_seconds(lc_text_factor_of(item, "critical_path_s"), path),
                 lc_text_seconds(before, old), lc_text_seconds(predicted, time),
                 lc_text_seconds(measured, whole));
         double change = measured > 0 ? 100.0 * (predicted / measured - 1.0) : 0.0;
@@ -403,249 +375,13 @@ static void print_what_if(const struct lc_text *text) {
         else
             fprintf(text->out, " (%+.1f %%)", change);
         fputc('\n', text->out);
-        print_path_error(text, item, "error_s", get(item, "critical_path_s"));
+        print_path_error(text, item, "error_s", lc_text_factor_of(item, "critical_path_s"));
         double error = json_number_value(json_object_get(item, "sampling_error_s"));
         if (error > 0)
             fprintf(text->out, "      found by samples: standard error %s\n",
                     lc_text_seconds(error, path));
         print_unknown(text, json_object_get(item, "unknown"));
     }
-}
-
-static void print_factors(const struct lc_text *text, const json_t *factors) {
-    fprintf(text->out,
-            "efficiency %.1f %%, balance %.1f %%, serialisation %.1f %%, transfer %.1f %%\n",
-            100.0 * get(factors, "parallel_efficiency"), 100.0 * get(factors, "load_balance"),
-            100.0 * get(factors, "serialisation_efficiency"),
-            100.0 * get(factors, "transfer_efficiency"));
-}
-
-/* Where measurement was switched on several times; the factors above are those of the sums. */
-static void print_intervals(const struct lc_text *text) {
-    const json_t *all = json_object_get(text->pop, "intervals");
-    size_t n = json_array_size(all);
-    char elapsed[32];
-    for (size_t i = 0; i < n && i < MOST_INTERVALS; i++) {
-        const json_t *one = json_array_get(all, i);
-        fprintf(text->out, "  interval %zu, %s: ", i + 1,
-                lc_text_seconds(get(one, "elapsed_s"), elapsed));
-        print_factors(text, json_object_get(one, "factors"));
-    }
-    if (n > MOST_INTERVALS)
-        fprintf(text->out, "  (%zu more intervals: in show --json)\n", n - MOST_INTERVALS);
-}
-
-/* First, best, median, worst of the iterations, and what they gain from the first to the last. */
-static void print_iterations(const struct lc_text *text, const json_t *phase) {
-    const json_t *all = json_object_get(phase, "iterations");
-    const json_t *own = json_object_get(all, "parallel_efficiency");
-    const json_t *time = json_object_get(all, "elapsed_s");
-    char first[32], median[32], worst[32];
-    if (!json_is_object(own) || !json_is_object(time))
-        return;
-    fprintf(
-        text->out,
-        "      efficiency per iteration: first %.1f %%, best %.1f %% (no. %.0f), median %.1f %%, "
-        "worst %.1f %% (no. %.0f)",
-        100.0 * get(own, "first"), 100.0 * get(own, "best"), get(own, "best_at"),
-        100.0 * get(own, "median"), 100.0 * get(own, "worst"), get(own, "worst_at"));
-    double drift = 100.0 * get(own, "drift");
-    if (drift > 1.0 || drift < -1.0)
-        fprintf(text->out, ", %s by %.1f points from first to last", drift < 0 ? "falls" : "rises",
-                drift < 0 ? -drift : drift);
-    fprintf(text->out, "\n      time per iteration: first %s, median %s, longest %s (no. %.0f)\n",
-            lc_text_seconds(get(time, "first"), first),
-            lc_text_seconds(get(time, "median"), median),
-            lc_text_seconds(get(time, "worst"), worst), get(time, "worst_at"));
-}
-
-/* Of a phase with threads, and with tasks. */
-static void print_paradigms(const struct lc_text *text, const json_t *phase) {
-    char chain[32], tasks[32];
-    if (get(json_object_get(phase, "omp"), "parallel_efficiency") < 0.9995 &&
-        !lc_text_without_mpi(text)) {
-        fputs("      MPI: ", text->out);
-        print_factors(text, json_object_get(phase, "mpi"));
-        fputs("      OpenMP: ", text->out);
-        print_factors(text, json_object_get(phase, "omp"));
-    }
-    double of_tasks = get(phase, "task_critical_path_s");
-    if (of_tasks > 0 && of_tasks < 0.999 * get(phase, "critical_path_s"))
-        fprintf(text->out, "      critical path %s; with a clock per task %s\n",
-                lc_text_seconds(get(phase, "critical_path_s"), chain),
-                lc_text_seconds(of_tasks, tasks));
-    print_curve(text, phase, "      ");
-}
-
-static void print_phase(const struct lc_text *text, const json_t *phase) {
-    const char *name = json_string_value(json_object_get(phase, "name"));
-    double count = get(phase, "count"), kept = get(phase, "kept");
-    char elapsed[32];
-    fprintf(text->out, "  phase %s%s%s, %s in %.0f iteration%s: ", lc_text_bold(text),
-            name != NULL ? name : "?", lc_text_plain(text),
-            lc_text_seconds(get(phase, "elapsed_s"), elapsed), kept, kept > 1 ? "s" : "");
-    print_factors(text, json_object_get(phase, "factors"));
-    print_paradigms(text, phase);
-    if (kept < count)
-        fprintf(text->out,
-                "      there were %.0f iterations in all; only the first ones are kept\n", count);
-    if (kept > 1)
-        print_iterations(text, phase);
-}
-
-/* What was waited in the phase, and what estimates from minima say of it. */
-static void print_waiting(const struct lc_text *text, const json_t *phase,
-                          const struct lc_trace_window *windows, size_t n) {
-    const char *name = json_string_value(json_object_get(phase, "name"));
-    char waiting[32], estimated[32];
-    for (size_t i = 0; i < n && name != NULL; i++) {
-        const struct lc_trace_window *w = &windows[i];
-        if (w->callpath != NULL || strcmp(w->window, name) != 0)
-            continue;
-        fprintf(text->out, "      waiting %s, %.0f %% of all%s",
-                lc_text_seconds(w->waiting_s, waiting), 100.0 * w->waiting_share,
-                text->sums->estimated ? " (estimated)" : "");
-        if (!text->sums->estimated && !isnan(w->estimated_s))
-            fprintf(text->out, "; estimated from minima %s",
-                    lc_text_seconds(w->estimated_s, estimated));
-        fputc('\n', text->out);
-    }
-}
-
-/* The longest phase after `last` (NULL: of all), in the order of the file where they are equal;
- * NULL: none. */
-static const json_t *next_phase(const json_t *phases, size_t last, size_t *found) {
-    double below = last == SIZE_MAX ? INFINITY : get(json_array_get(phases, last), "elapsed_s");
-    const json_t *best = NULL;
-    for (size_t i = 0; i < json_array_size(phases); i++) {
-        const json_t *phase = json_array_get(phases, i);
-        double elapsed = get(phase, "elapsed_s");
-        bool after = elapsed < below || (elapsed == below && last != SIZE_MAX && i > last);
-        if (after && (best == NULL || elapsed > get(best, "elapsed_s"))) {
-            best = phase;
-            *found = i;
-        }
-    }
-    return best;
-}
-
-/* The longest phases first, at most MOST_PHASES. */
-static void print_phases(const struct lc_text *text) {
-    const json_t *phases = json_object_get(text->pop, "phases");
-    size_t n = json_array_size(phases), at = SIZE_MAX, n_windows = 0;
-    struct lc_trace_window *windows = NULL;
-    bool skewed = false;
-    if (n > 0 && lc_trace_windows(text->view, text->sums, text->pop, &windows, &n_windows) != LC_OK)
-        n_windows = 0;
-    for (size_t printed = 0; printed < n && printed < MOST_PHASES; printed++) {
-        const json_t *phase = next_phase(phases, at, &at);
-        if (phase == NULL)
-            break;
-        print_phase(text, phase);
-        print_waiting(text, phase, windows, n_windows);
-        skewed |= get(json_object_get(phase, "factors"), "transfer_efficiency") < 0.95;
-    }
-    if (n > MOST_PHASES)
-        fprintf(text->out, "  (%zu more phases: in show --json)\n", n - MOST_PHASES);
-    if (skewed)
-        lc_text_wrapped(text, 0, 2,
-                        "(a phase lasts from the first rank that begins it to the last that ends "
-                        "it: ranks that begin and end at different times lower its transfer)");
-    lc_trace_windows_free(windows, n_windows);
-}
-
-static void print_outliers(const struct lc_text *text, const json_t *loop) {
-    const json_t *all = json_object_get(loop, "outliers");
-    char excess[32], times[32];
-    for (size_t i = 0; i < json_array_size(all) && i < MOST_OUTLIERS; i++) {
-        const json_t *one = json_array_get(all, i), *rank = json_object_get(one, "rank");
-        double from = get(one, "from"), to = get(one, "to");
-        if (from == to)
-            fprintf(text->out, "      iteration %.0f", from);
-        else
-            fprintf(text->out, "      iterations %.0f to %.0f", from, to);
-        fprintf(text->out, " took %s times the median, %s more in all",
-                lc_text_three_digits(get(one, "times_median"), times),
-                lc_text_seconds(get(one, "excess_s"), excess));
-        if (json_is_integer(rank))
-            fprintf(text->out, "; rank %.0f worked longest", get(one, "rank"));
-        const char *path = json_string_value(json_object_get(one, "callpath"));
-        if (path != NULL) {
-            char *where = lc_text_outside(path, text->width > 20 ? text->width - 10 : 10);
-            fprintf(text->out, ", longer than usual in\n        %s", where != NULL ? where : "?");
-            free(where);
-        }
-        fputc('\n', text->out);
-    }
-    if (json_array_size(all) > MOST_OUTLIERS)
-        fprintf(text->out, "      (%zu more groups of slow iterations: in show --json)\n",
-                json_array_size(all) - MOST_OUTLIERS);
-}
-
-static void print_three_factors(const struct lc_text *text, const json_t *factors) {
-    fprintf(text->out, "efficiency %.1f %%, balance %.1f %%, communication %.1f %%\n",
-            100.0 * get(factors, "parallel_efficiency"), 100.0 * get(factors, "load_balance"),
-            100.0 * get(factors, "communication_efficiency"));
-}
-
-static void print_loop(const struct lc_text *text, const json_t *loop) {
-    const char *path = json_string_value(json_object_get(loop, "callpath"));
-    double ranks = get(loop, "ranks"), warm = get(loop, "warm_up");
-    char elapsed[32], start[32];
-    fprintf(text->out, "  loop in %s%s%s, found by recurring calls: %.0f iterations in %s",
-            lc_text_bold(text), path != NULL ? path : "?", lc_text_plain(text), get(loop, "count"),
-            lc_text_seconds(get(loop, "elapsed_s"), elapsed));
-    fprintf(text->out, ", from %s on: ", lc_text_seconds(get(loop, "start_s"), start));
-    print_three_factors(text, json_object_get(loop, "factors"));
-    if (ranks < get(text->meta, "ranks"))
-        fprintf(text->out, "      only %.0f ranks have it\n", ranks);
-    if (get(json_object_get(loop, "omp"), "parallel_efficiency") < 0.9995 &&
-        !lc_text_without_mpi(text)) {
-        fputs("      MPI: ", text->out);
-        print_three_factors(text, json_object_get(loop, "mpi"));
-        fputs("      OpenMP: ", text->out);
-        print_three_factors(text, json_object_get(loop, "omp"));
-    }
-    print_iterations(text, loop);
-    if (warm > 0)
-        fprintf(text->out, "      warm-up: the first %.0f iteration%s longer\n", warm,
-                warm > 1 ? "s take" : " takes");
-    print_outliers(text, loop);
-}
-
-static void say_no_loop(const struct lc_text *text) {
-    const json_t *loops = json_object_get(text->pop, "iterations");
-    if (json_is_array(loops) && json_array_size(loops) == 0)
-        fputs("  no loop of 10 iterations or more was found\n", text->out);
-}
-
-/* Loops found without annotation, in the order of the result: what covers most time first. */
-static void print_loops(const struct lc_text *text) {
-    const json_t *loops = json_object_get(text->pop, "iterations"), *loop;
-    size_t n = json_array_size(loops), i, printed = 0;
-    say_no_loop(text);
-    json_array_foreach(loops, i, loop) {
-        if (printed == MOST_LOOPS || get(loop, "elapsed_s") < 0.01 * get(text->pop, "elapsed_s"))
-            break;
-        print_loop(text, loop);
-        printed++;
-    }
-    if (n > printed)
-        fprintf(text->out, "  (%zu more loop%s in show --json)\n", n - printed,
-                n - printed > 1 ? "s:" : ":");
-}
-
-/* Loops that were found, but are not in the result. */
-static void say_left_out(const struct lc_text *text) {
-    const json_t *left_out = json_object_get(text->pop, "loops_left_out");
-    const json_int_t loops = json_integer_value(json_object_get(left_out, "loops"));
-    char longest[32];
-    if (loops > 0)
-        fprintf(text->out, "  loops left out, as others take longer: %lld, of %s at most\n",
-                (long long)loops, lc_text_seconds(get(left_out, "most_s"), longest));
-    if (json_integer_value(json_object_get(left_out, "unwatched")) > 0)
-        fputs("  more loops may be there: the program has more call sites than are watched\n",
-              text->out);
 }
 
 bool lc_text_lacks_hardware(const json_t *pop) {
@@ -683,7 +419,7 @@ static void print_counters(const struct lc_text *text) {
         }
         double cycles = json_number_value(json_object_get(part, "cycles"));
         snprintf(cells[NAMES], sizeof cells[NAMES], cycles > 0 ? "%.2f" : "-",
-                 get(part, "instructions") / cycles);
+                 lc_text_factor_of(part, "instructions") / cycles);
         fprintf(text->out, "  %-13s %15s %15s %5s %11s %16s %12s\n", titles[p], cells[0], cells[1],
                 cells[NAMES], cells[2], cells[3], cells[4]);
     }
@@ -706,10 +442,7 @@ void lc_text_pop(const struct lc_text *text) {
     print_come_and_go(text);
     print_identities(text);
     print_length(text);
-    print_intervals(text);
-    print_phases(text);
-    print_loops(text);
-    say_left_out(text);
+    lc_text_phases(text);
     print_what_if(text);
     print_dialects(text);
     print_counters(text);
@@ -727,7 +460,7 @@ void lc_text_pop_bars(const struct lc_text *text) {
                                               : "POP factors, between MPI_Init and MPI_Finalize");
     for (size_t i = 0; i < main_tree.n; i++) {
         const struct lc_text_factor *factor = &main_tree.factors[i];
-        double value = get(text->pop, factor->key);
+        double value = lc_text_factor_of(text->pop, factor->key);
         const char *alarm = value < 0.8 ? lc_text_alarm(text) : "";
         struct lc_strbuf drawn = {0};
         lc_text_put_bar(text, (const double[3]){value, 0.0, 0.0}, bar, &drawn);
@@ -743,5 +476,5 @@ void lc_text_pop_bars(const struct lc_text *text) {
         lc_strbuf_free(&drawn);
     }
     print_come_and_go(text);
-    say_no_loop(text);
+    lc_text_no_loop(text);
 }
