@@ -217,14 +217,15 @@ static bool has_returned(const struct lc_run *run) {
 /* The result is whole, and the program goes on, in MPI_Finalize or after it: a time limit may kill
  * everything. */
 void lc_run_save_in_finalize(struct lc_run *run) {
+    struct lc_state_header *own = own_state(run);
     if (run->result_saved)
         return;
-    json_t *meta = lc_meta_end(run, is_without_mpi(own_state(run)) ? "exit" : "MPI_Finalize", true);
+    json_t *meta = lc_meta_end(run, is_without_mpi(own) ? "exit" : "MPI_Finalize", true);
     enum lc_err err = lc_experiment_finish(run->dir.path, meta, false);
     json_decref(meta);
     run->result_saved = err == LC_OK;
-    if (err == LC_OK && run->peers.n_states > 0) /* the guard knows only what is shared */
-        atomic_store(&run->peers.states[run->peers.own].header->whole_saved, 1);
+    if (err == LC_OK && own != NULL) /* the guard knows only what is shared */
+        atomic_store(&own->whole_saved, 1);
     run->result_told = err == LC_OK && !has_returned(run);
     if (run->result_told)
         lc_say("MPI_Finalize has not returned for %d s; the result is saved in %s",
@@ -237,7 +238,7 @@ static enum lc_err save_result(struct lc_run *run) {
     if (run->result_saved || (own != NULL && atomic_load(&own->whole_saved) != 0))
         return LC_OK;
     lc_debug_server_allow();
-    json_t *meta = lc_meta_end(run, is_without_mpi(own_state(run)) ? "exit" : "MPI_Finalize", true);
+    json_t *meta = lc_meta_end(run, is_without_mpi(own) ? "exit" : "MPI_Finalize", true);
     enum lc_err err = lc_experiment_finish(run->dir.path, meta, false);
     json_decref(meta);
     if (err == LC_ERR_NOT_FOUND) /* the library could not write its file */
