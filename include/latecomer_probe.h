@@ -70,6 +70,12 @@ static inline int64_t latecomer_probe_clock(const struct latecomer_probe_table *
 #if defined(__x86_64__)
     if (__builtin_expect(!t->nanoseconds, 1))
         return (int64_t)__builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    if (__builtin_expect(!t->nanoseconds, 1)) {
+        int64_t ticks;
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+        return ticks;
+    }
 #else
     (void)t;
 #endif

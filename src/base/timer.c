@@ -7,7 +7,7 @@
 #include "base/c_numbers.h"
 #include "base/hot_data.h"
 
-LC_HOT_DATA struct lc_timer lc_timer = {.tsc = false, .ns_per_tick = 1.0};
+LC_HOT_DATA struct lc_timer lc_timer = {.by_counter = false, .ns_per_tick = 1.0};
 
 static uint64_t read_ns(clockid_t id) {
     struct timespec now;
@@ -31,10 +31,12 @@ uint64_t lc_realtime_ns(void) {
     return read_ns(CLOCK_REALTIME);
 }
 
-/* The TSC serves if it ticks at a constant rate, also in deep sleep; the kernel says so in the
- * flags. */
-static bool tsc_is_invariant(void) {
-#if defined(__x86_64__)
+/* The counter serves if it ticks at a constant rate, also in deep sleep. Of the TSC the kernel says
+ * so in the flags; Arm's always does. */
+static bool counter_is_invariant(void) {
+#if defined(__aarch64__)
+    return true;
+#elif defined(__x86_64__)
     FILE *file = fopen("/proc/cpuinfo", "re");
     if (file == NULL)
         return false;
@@ -70,15 +72,15 @@ static void take_pair(uint64_t *ticks, uint64_t *ns) {
 void lc_timer_init(void) {
     const char *wanted = getenv("LATECOMER_CLOCK");
     if (wanted != NULL && strcmp(wanted, "monotonic") == 0)
-        lc_timer.tsc = false;
+        lc_timer.by_counter = false;
     else
-        lc_timer.tsc = tsc_is_invariant();
+        lc_timer.by_counter = counter_is_invariant();
     lc_timer.ns_per_tick = 1.0;
     take_pair(&lc_timer.base_ticks, &lc_timer.base_ns);
 }
 
 void lc_timer_calibrate(void) {
-    if (!lc_timer.tsc)
+    if (!lc_timer.by_counter)
         return;
     uint64_t ticks = 0, ns = 0;
     take_pair(&ticks, &ns);

@@ -1,6 +1,6 @@
-/* Time. Hot paths read ticks (lc_ticks: the TSC where it is invariant, else CLOCK_MONOTONIC_RAW
- * nanoseconds); everything else uses nanoseconds. lc_timer_init must have run before lc_ticks is
- * meaningful. */
+/* Time. Hot paths read ticks (lc_ticks: the processor's counter where it is invariant, else
+ * CLOCK_MONOTONIC_RAW nanoseconds); everything else uses nanoseconds. lc_timer_init must have run
+ * before lc_ticks is meaningful. */
 #ifndef LC_BASE_TIMER_H
 #define LC_BASE_TIMER_H
 
@@ -8,8 +8,10 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/counter.h"
+
 struct lc_timer {
-    bool tsc;            /* ticks are the processor's counter */
+    bool by_counter;     /* ticks are the processor's counter */
     double ns_per_tick;  /* 1 where ticks are nanoseconds */
     uint64_t base_ticks; /* the same instant on ... */
     uint64_t base_ns;    /* ... CLOCK_MONOTONIC_RAW */
@@ -17,7 +19,7 @@ struct lc_timer {
 
 extern struct lc_timer lc_timer;
 
-/* Chooses the counter; LATECOMER_CLOCK=tsc|monotonic overrides. Cheap; the rate of the TSC is
+/* Chooses the counter; LATECOMER_CLOCK=monotonic overrides. Cheap; the rate of the counter is
  * refined by lc_timer_calibrate. */
 void lc_timer_init(void);
 
@@ -50,10 +52,8 @@ static inline double lc_timer_bent(const struct lc_timer_bend *b, double ns) {
 
 /* The counter, or this clock where there is none. */
 __attribute__((always_inline)) static inline uint64_t lc_ticks_of(clockid_t clock) {
-#if defined(__x86_64__)
-    if (__builtin_expect(lc_timer.tsc, 1))
-        return __builtin_ia32_rdtsc();
-#endif
+    if (__builtin_expect(lc_timer.by_counter, 1))
+        return lc_counter_ticks();
     struct timespec now;
     clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -71,7 +71,7 @@ static inline uint64_t lc_patience_ticks(void) {
 
 /* lc_patience_ticks of an instant that lc_ticks has just read: the counter is not read again. */
 static inline uint64_t lc_patience_at(uint64_t ticks) {
-    return lc_timer.tsc ? ticks : lc_patience_ticks();
+    return lc_timer.by_counter ? ticks : lc_patience_ticks();
 }
 
 #endif

@@ -120,7 +120,7 @@ struct lc_fact_rank {
     double remade_s;   /* of which for call paths that had been forgotten */
     double ns_per_tick;
     uint32_t samples_rarer; /* by the budget: so many times, of the thread with most; 0: no */
-    uint32_t tsc;           /* the clock is the processor's */
+    uint32_t by_counter;    /* the clock is the processor's */
     double sample_rate;     /* per second of the first thread's time; 0: none are taken */
     /* of the whole process, measured or not: have a tenth of the CPU time of the busiest one; 0:
      * unknown */

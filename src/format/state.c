@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/timer.h"
 #include "base/mem.h"
 
@@ -389,11 +390,9 @@ enum lc_err lc_state_snapshot(const void *map, size_t bytes, uint64_t end_ns, st
     struct reader r = {.map = map, .bytes = bytes, .header = h, .out = out, .ns_per_tick = 1.0};
     uint64_t now = lc_monotonic_raw_ns();
     r.end_ns = end_ns != 0 ? end_ns : now;
-#if defined(__x86_64__)
-    uint64_t ticks = __builtin_ia32_rdtsc();
-    if (h->tsc && ticks > h->base_ticks && now > h->base_ns)
+    uint64_t ticks = lc_counter_ticks();
+    if (h->by_counter && ticks > h->base_ticks && now > h->base_ns)
         r.ns_per_tick = (double)(now - h->base_ns) / (double)(ticks - h->base_ticks);
-#endif
     enum lc_err err = read_definitions(&r);
     if (err == LC_OK)
         err = read_threads(&r);

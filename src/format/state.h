@@ -69,7 +69,7 @@ struct lc_state_header {
     uint64_t start_ns;  /* what the tool took of the process until it was let out of MPI_Init */
     uint64_t finish_ns; /* and in MPI_Finalize, once all ranks had come there */
     uint64_t base_ticks, base_ns; /* the same instant on both clocks */
-    uint32_t tsc;                 /* ticks are the processor's counter */
+    uint32_t by_counter;          /* ticks are the processor's counter */
     _Atomic uint32_t has_file;    /* the parent has the program's file open */
     uint64_t capacity;            /* bytes of the mapping, without what is reserved at its end */
     _Atomic uint64_t used;        /* bytes handed out from the pool of row chunks */

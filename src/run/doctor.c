@@ -105,7 +105,7 @@ static enum lc_err look_at_clock(struct lc_checkup *f) {
     for (int i = 0; i < READS; i++)
         (void)lc_ticks();
     double ns = (double)(lc_monotonic_raw_ns() - begin) / READS;
-    if (lc_timer.tsc)
+    if (lc_timer.by_counter)
         return add(f, LC_VERDICT_OK, "clock",
                    "constant-rate counter of the processor, %.0f ns per read", ns);
     return add(f, LC_VERDICT_NOTE, "clock",

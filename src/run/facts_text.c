@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/json_text.h"
 #include "base/plural.h"
 #include "run/facts_index.h"
@@ -603,7 +604,8 @@ static void put_meta(struct lc_strbuf *out, const struct lc_facts *f, double una
     put_budget(out, f, &sum);
     put_sample_rate(out, f);
     lc_strbuf_printf(out, ", \"clock\": {\"source\": \"%s\", \"ns_per_tick\": %.9f}",
-                     f->ranks[0].tsc ? "tsc" : "CLOCK_MONOTONIC_RAW", f->ranks[0].ns_per_tick);
+                     f->ranks[0].by_counter ? LC_COUNTER_NAME : "CLOCK_MONOTONIC_RAW",
+                     f->ranks[0].ns_per_tick);
     put_openmp(out, f);
     put_grid(out, f);
     put_groups(out, f);

@@ -37,10 +37,10 @@ static void nap(void) {
 
 /* The rate of the clock over the whole run: the parent reads the same two clocks again. */
 static void measure_rate(const struct lc_state_header *header, uint64_t *ticks, uint64_t *ns) {
-    if (header->tsc && !lc_timer.tsc)
+    if (header->by_counter && !lc_timer.by_counter)
         lc_timer_init();
     *ns = lc_monotonic_raw_ns();
-    *ticks = header->tsc ? lc_ticks() : *ns;
+    *ticks = header->by_counter ? lc_ticks() : *ns;
     *ticks -= header->base_ticks;
     *ns -= header->base_ns;
 }

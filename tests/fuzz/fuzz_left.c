@@ -90,7 +90,7 @@ static void make_rows(struct fake_rank *f, bool late) {
     struct lc_state_wait *wait = (void *)(f->state + WAIT);
     f->header->header_bytes = sizeof *f->header;
     f->header->pid = 1;
-    f->header->tsc = 1;
+    f->header->by_counter = 1;
     if (late) /* a tick is very long */
         f->header->base_ticks = lc_ticks() - 1;
     f->header->threads = (struct lc_state_table){45056, 4, THREADS};

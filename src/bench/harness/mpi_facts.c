@@ -220,7 +220,8 @@ enum lc_err lc_mpi_facts(struct lc_part_writer *part, MPI_Comm comm, bool *overs
     if (rank != 0)
         return LC_OK;
     LC_TRY(write_library(part));
-    LC_TRY(lc_part_fact(part, "clock", "source", lc_timer.tsc ? "TSC" : "CLOCK_MONOTONIC_RAW"));
+    LC_TRY(lc_part_fact(part, "clock", "source",
+                        lc_timer.by_counter ? LC_COUNTER_NAME : "CLOCK_MONOTONIC_RAW"));
     LC_TRY(write_environment(part, "parameters", of_mpi));
     LC_TRY(write_environment(part, "environment", of_system));
     return write_cvars(part);

@@ -113,7 +113,7 @@ unsigned lc_probe_layers_open(MPI_Comm comm, char (*names)[LC_PART_NAME], unsign
                                      : "built with another version of latecomer_probe.h");
             continue;
         }
-        reported[at]->nanoseconds = !lc_timer.tsc;
+        reported[at]->nanoseconds = !lc_timer.by_counter;
         l->table[l->n] = reported[at];
         l->first[l->n++] = used;
         for (int p = 0; p < reported[at]->n; p++)
@@ -153,7 +153,7 @@ void lc_probe_layers_end(int64_t *values) {
         const struct latecomer_probe_table *t = lc_probe_layers.table[i];
         for (int p = 0; t != NULL && p < t->n; p++) {
             double value = (double)latecomer_probe_value(t, 0, p);
-            if (t->timer[p] && lc_timer.tsc)
+            if (t->timer[p] && lc_timer.by_counter)
                 value *= lc_timer.ns_per_tick;
             values[lc_probe_layers.first[i] + (unsigned)p] = (int64_t)value;
         }

@@ -30,7 +30,7 @@ void lc_alone_begin(uint64_t begin) {
     struct lc_clk_thread *k = t->clocks;
     uint64_t woken = lc_core.stub->wake_ticks, now = lc_ticks();
     /* since then it was our work */
-    if (k != NULL && lc_timer.tsc && woken > begin && woken < now) {
+    if (k != NULL && lc_timer.by_counter && woken > begin && woken < now) {
         lc_clk_worked(k, woken, 0);
         k->l.skipped += now - woken;
         k->l.last = now;

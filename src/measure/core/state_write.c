@@ -169,7 +169,7 @@ enum lc_err lc_state_create(size_t extra) {
         gethostname(h->host, sizeof h->host - 1);
         h->base_ticks = lc_timer.base_ticks;
         h->base_ns = lc_timer.base_ns;
-        h->tsc = lc_timer.tsc;
+        h->by_counter = lc_timer.by_counter;
         atomic_store_explicit(&h->text.count, 1, memory_order_relaxed); /* offset 0: "" */
         h->pid_space = pid_space();
         atomic_store_explicit(&h->pid, getpid(), memory_order_relaxed);

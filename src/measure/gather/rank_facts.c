@@ -284,7 +284,7 @@ void lc_rank_facts_fill(struct lc_rank_own *rank) {
     own->busy_threads = count_busy_threads();
     own->ns_per_tick = lc_timer.ns_per_tick;
     own->counted_ns = lc_budget_counted_ticks() * lc_timer.ns_per_tick;
-    own->tsc = lc_timer.tsc;
+    own->by_counter = lc_timer.by_counter;
     pthread_mutex_lock(&lc_core.lock);
     own->lost = lc_threads_lost();
     own->paths = lc_core.counts;

@@ -123,7 +123,7 @@ static bool start_measuring(struct lc_stub *stub, char *why, unsigned long why_b
     h->begin_realtime_ns = stub->begin_realtime_ns;
     h->flavour = stub->flavour;
     if (LC_ALONE) { /* the longer the time, the better known the rate of ticks */
-        lc_core.init_ticks = lc_timer.tsc ? stub->begin_ticks : stub->begin_ns;
+        lc_core.init_ticks = lc_timer.by_counter ? stub->begin_ticks : stub->begin_ns;
         lc_timer.base_ticks = h->base_ticks = lc_core.init_ticks;
         lc_timer.base_ns = h->base_ns = stub->begin_ns;
     }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/asan_options.h"
+#include "base/counter.h"
 #include "base/given_options.h"
 #include "base/parents_file.h"
 #include "job/mpi_flavour.h"
@@ -77,15 +78,6 @@ static uint64_t now_ns(clockid_t id) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The processor's; 0 where there is none. */
-static uint64_t counter(void) {
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#else
-    return 0;
-#endif
-}
-
 static bool is_ours(const char *path) {
     const char *slash = strrchr(path, '/'), *openmp = getenv("LATECOMER_OPENMP_LIBRARY");
     return strcmp(slash != NULL ? slash + 1 : path, "liblatecomer.so") == 0 ||
@@ -140,7 +132,7 @@ __attribute__((constructor)) static void begin(void) {
     keep_environment();
     stub.begin_ns = now_ns(CLOCK_MONOTONIC_RAW);
     stub.begin_realtime_ns = now_ns(CLOCK_REALTIME);
-    stub.begin_ticks = counter();
+    stub.begin_ticks = lc_counter_ticks();
 }
 
 static void restore_asan_options(void) {
@@ -308,7 +300,7 @@ static bool wake_alone(void) {
     const char *mode = getenv("LATECOMER_MODE"); /* of the benchmark of MPI calls */
     if (getenv("LATECOMER_ALONE") == NULL || getenv("LATECOMER_STATE") == NULL || mode != NULL)
         return false;
-    stub.wake_ticks = counter();
+    stub.wake_ticks = lc_counter_ticks();
     quiet = getenv("LATECOMER_QUIET") != NULL;
     memcpy(first_thunks, lc_slots, sizeof first_thunks);
     const char *failed = open_core("alone", why, sizeof why);
