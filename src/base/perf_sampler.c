@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 #include <asm/perf_regs.h>
 #endif
 #include <stdlib.h>
@@ -13,32 +13,34 @@
 
 #include "base/c_numbers.h"
 
+/* Those that a sample with a copy of the stack holds, in the order of their bits. */
+#if defined(__x86_64__)
+#define STACK_REGISTERS                                                                            \
+    (1ull << PERF_REG_X86_AX | 1ull << PERF_REG_X86_BP | 1ull << PERF_REG_X86_SP |                 \
+     1ull << PERF_REG_X86_IP)
+#elif defined(__aarch64__)
+#define STACK_REGISTERS                                                                            \
+    (1ull << PERF_REG_ARM64_X29 | 1ull << PERF_REG_ARM64_LR | 1ull << PERF_REG_ARM64_SP |          \
+     1ull << PERF_REG_ARM64_PC)
+#else
+#define STACK_REGISTERS 0ull
+#endif
+
 static int open_event(struct perf_event_attr *attr) {
     long fd = syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
 }
 
 bool lc_perf_copies_stack(void) {
-#if defined(__x86_64__)
-    return true;
-#else
-    return false;
-#endif
+    return STACK_REGISTERS != 0;
 }
 
 static void ask_for_stack(struct perf_event_attr *attr, uint32_t bytes) {
-#if defined(__x86_64__)
-    if (bytes == 0)
+    if (bytes == 0 || STACK_REGISTERS == 0)
         return;
     attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-    attr->sample_regs_user = 1ull << PERF_REG_X86_AX | 1ull << PERF_REG_X86_BP |
-                             1ull << PERF_REG_X86_SP |
-                             1ull << PERF_REG_X86_IP; /* in this order in the sample */
+    attr->sample_regs_user = STACK_REGISTERS;
     attr->sample_stack_user = bytes;
-#else
-    (void)attr;
-    (void)bytes;
-#endif
 }
 
 int lc_perf_sampler_open(const struct lc_perf_wanted *wanted) {

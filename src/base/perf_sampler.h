@@ -38,10 +38,28 @@ int lc_perf_sampler_open(const struct lc_perf_wanted *wanted);
 /* Can samples hold a copy of the stack? Then they also hold its registers, in the order of enum
  * lc_perf_register. */
 bool lc_perf_copies_stack(void);
-enum lc_perf_register { LC_PERF_AX, LC_PERF_FP, LC_PERF_SP, LC_PERF_IP, LC_PERF_REGISTERS };
-/* What LC_PERF_AX is in a system call that has not ended: Linux writes -ENOSYS there when it
- * begins. */
-enum { LC_PERF_AX_IN_CALL = -38 };
+enum lc_perf_register {
+#if defined(__aarch64__)
+    LC_PERF_FP,
+    LC_PERF_LR,
+#else
+    LC_PERF_AX,
+    LC_PERF_FP,
+#endif
+    LC_PERF_SP,
+    LC_PERF_IP,
+    LC_PERF_REGISTERS
+};
+/* Was the thread in a system call, by its registers? Of x86 Linux writes -ENOSYS to rax when one
+ * begins; of other processors they do not say: true. */
+static inline bool lc_perf_in_call(const uint64_t registers[LC_PERF_REGISTERS]) {
+#if defined(__x86_64__)
+    return (int64_t)registers[LC_PERF_AX] == -38;
+#else
+    (void)registers;
+    return true;
+#endif
+}
 
 /* Period of a rate per second, such that it keeps no step with programs that do something a round
  * number of times per second. */

@@ -285,12 +285,9 @@ static void forget(struct lc_thread *t, uint32_t what) {
  * others now: by a frame outside of it, or where its return address was. */
 __attribute__((no_sanitize("address", "thread"))) static bool was_left(const struct lc_thread *t,
                                                                        uint64_t frame) {
-    bool overwritten = false;
-#if defined(__x86_64__)    /* elsewhere addresses on the stack may be signed */
     enum { NEAR = 65536 }; /* further away it may be another stack, which is gone */
-    overwritten =
-        t->outer_frame - frame < NEAR && ((const uint64_t *)t->outer_frame)[1] != t->outer_ra;
-#endif
+    bool overwritten = t->outer_frame - frame < NEAR &&
+                       lc_address_of(((const uint64_t *)t->outer_frame)[1]) != t->outer_ra;
     return frame >= t->outer_frame || overwritten;
 }
 

@@ -135,7 +135,7 @@ static bool frame_holds(const void *frame, const void *code) {
     enum { NEAR = 1 << 16 };
     uint64_t here = (uint64_t)__builtin_frame_address(0), at = (uint64_t)frame;
     return at > here && at - here < NEAR && (at & 7) == 0 &&
-           *(const uint64_t *)(at + 8) == (uint64_t)code;
+           lc_address_of(*(const uint64_t *)(at + 8)) == (uint64_t)code;
 }
 
 uint32_t lc_omp_path_open(struct lc_omp_thread *o, enum lc_omp_construct construct, void *frame,

@@ -94,8 +94,8 @@ static uint64_t head_of(const struct lc_perf_ring *ring) {
 
 /* A thread that waits outside of a system call waits for a page. */
 static uint64_t waits_for(const struct lc_perf_record *left) {
-    bool in_call = (int64_t)left->registers[LC_PERF_AX] == LC_PERF_AX_IN_CALL;
-    return left->stack_bytes == 0 || in_call ? LC_RAW_OFF_CPU : LC_RAW_PAGE_FAULT;
+    return left->stack_bytes == 0 || lc_perf_in_call(left->registers) ? LC_RAW_OFF_CPU
+                                                                      : LC_RAW_PAGE_FAULT;
 }
 
 /* The last sample until then of those that are taken where the thread leaves the processor becomes

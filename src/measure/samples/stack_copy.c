@@ -3,6 +3,7 @@
 
 struct frame {
     uint64_t ip, sp, fp;
+    uint64_t lr;   /* where functions return to that have not stored it; 0: they all have */
     bool fp_known; /* where the copy ends, it may be lost, and of no interest */
 };
 
@@ -21,11 +22,15 @@ static bool step(const struct lc_perf_record *sample, const struct lc_rule *rule
         return false;
     if (rule->cfa == LC_CFA_AT_FP && !word_at(sample, cfa, &cfa))
         return false;
-    if (cfa <= f->sp || !word_at(sample, cfa - 8, &f->ip))
+    uint64_t slot = cfa + (uint64_t)(int64_t)rule->ra_offset, stored = f->lr;
+    bool in_register = rule->ra_offset == 0;
+    if (in_register ? stored == 0 || cfa < f->sp : cfa <= f->sp || !word_at(sample, slot, &stored))
         return false;
+    f->ip = lc_address_of(stored);
+    f->lr = 0;
     if (rule->fp != LC_SAVED_FP_SAME) {
         bool at_cfa = rule->fp == LC_SAVED_FP_AT_CFA;
-        uint64_t slot = (at_cfa ? cfa : f->fp) + (uint64_t)(int64_t)rule->fp_offset;
+        slot = (at_cfa ? cfa : f->fp) + (uint64_t)(int64_t)rule->fp_offset;
         f->fp_known = (at_cfa || f->fp_known) && word_at(sample, slot, &f->fp);
     }
     f->sp = cfa;
@@ -35,7 +40,13 @@ static bool step(const struct lc_perf_record *sample, const struct lc_rule *rule
 uint32_t lc_stack_copy_walk(struct lc_walk *w, const struct lc_perf_record *sample,
                             uint64_t *addresses, uint32_t max, bool *cut) {
     const uint64_t *registers = sample->registers;
-    struct frame f = {registers[LC_PERF_IP], registers[LC_PERF_SP], registers[LC_PERF_FP], true};
+    struct frame f = {.ip = registers[LC_PERF_IP],
+                      .sp = registers[LC_PERF_SP],
+                      .fp = registers[LC_PERF_FP],
+                      .fp_known = true};
+#if defined(__aarch64__)
+    f.lr = registers[LC_PERF_LR];
+#endif
     uint32_t n = 0;
     *cut = false;
     if (sample->stack_bytes == 0)

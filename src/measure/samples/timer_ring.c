@@ -13,10 +13,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#include <asm/perf_regs.h>
-#endif
-
 #include "base/timer.h"
 
 #ifndef sigev_notify_thread_id
@@ -82,8 +78,8 @@ static void read_registers(const void *context, uint64_t registers[LC_PERF_REGIS
     registers[LC_PERF_IP] = (uint64_t)all[REG_RIP];
 #elif defined(__aarch64__)
     const mcontext_t *all = &((const ucontext_t *)context)->uc_mcontext;
-    registers[LC_PERF_AX] = 0; /* of x86 only */
     registers[LC_PERF_FP] = all->regs[29];
+    registers[LC_PERF_LR] = all->regs[30];
     registers[LC_PERF_SP] = all->sp;
     registers[LC_PERF_IP] = all->pc;
 #else
@@ -153,7 +149,6 @@ static void write_sample(const struct lc_perf_ring *ring, const void *context) {
                         registers[LC_PERF_IP]};
     memcpy(&start[0], &header, sizeof header);
     put_words(ring, &at, start, sizeof start / sizeof start[0]);
-#if defined(__x86_64__)
     if (ring->stack_bytes > 0) {
         const uint64_t abi = PERF_SAMPLE_REGS_ABI_64, room = ring->stack_bytes;
         put_words(ring, &at, &abi, 1);
@@ -163,7 +158,6 @@ static void write_sample(const struct lc_perf_ring *ring, const void *context) {
         at += room;
         put_words(ring, &at, &filled, 1);
     }
-#endif
     /* partner: the same thread, which this interrupts */
     __atomic_store_n(&control->data_head, at, __ATOMIC_RELEASE);
 }

@@ -6,8 +6,12 @@
 #include <string.h>
 
 /* Formats: Linux Standard Base, "Exception Frames"; DWARF 4, section 6.4 (call frame information).
- * Registers by their DWARF numbers on x86-64. */
+ * Registers by their DWARF numbers. */
+#if defined(__aarch64__)
+enum { REG_FP = 29, REG_SP = 31, REG_RA = 30 };
+#else
 enum { REG_FP = 6, REG_SP = 7, REG_RA = 16 };
+#endif
 
 enum { /* encodings of pointers */
        PE_ABSOLUTE = 0x00,
@@ -45,6 +49,7 @@ enum { /* instructions; the first three carry their operand in the lower six bit
        CFA_OFFSET_EXTENDED_SF = 0x11,
        CFA_DEF_CFA_SF = 0x12,
        CFA_DEF_CFA_OFFSET_SF = 0x13,
+       CFA_AARCH64_NEGATE_RA_STATE = 0x2d,
        CFA_GNU_ARGS_SIZE = 0x2e
 };
 
@@ -240,6 +245,8 @@ static bool read_common(const struct object *o, const unsigned char *at, struct 
             take_value(&b, (unsigned)take(&b, 1));
         else if (augmentation[i] == 'S')
             c->signal = true;
+        else if (augmentation[i] == 'B') /* of Arm: return addresses are signed with key B */
+            continue;
         else
             return false;
     }
@@ -322,6 +329,7 @@ static bool change_row(struct machine *m, unsigned op, struct bytes *b) {
     uint64_t reg;
     switch (op) {
     case CFA_NOP:
+    case CFA_AARCH64_NEGATE_RA_STATE: /* lc_address_of takes the signature off */
         return true;
     case CFA_GNU_ARGS_SIZE:
         take_uleb(b);
@@ -422,12 +430,14 @@ static void make_rule(const struct row *row, struct lc_rule *rule) {
         rule->cfa = LC_CFA_NONE;
         return;
     }
-    bool usual = row->ra.how == AT_CFA && row->ra.offset == -8 && row->cfa != LC_CFA_UNKNOWN;
+    bool ra = row->ra.how == SAME || (row->ra.how == AT_CFA && row->ra.offset < 0);
+    bool usual = ra && row->cfa != LC_CFA_UNKNOWN;
     bool fp = row->fp.how == SAME || row->fp.how == AT_CFA || row->fp.how == AT_FP;
-    if (!usual || !fp || !fits(row->cfa_offset) || !fits(row->fp.offset))
+    if (!usual || !fp || !fits(row->cfa_offset) || !fits(row->fp.offset) || !fits(row->ra.offset))
         return;
     rule->cfa = (uint8_t)row->cfa;
     rule->cfa_offset = (int32_t)row->cfa_offset;
+    rule->ra_offset = row->ra.how == SAME ? 0 : (int32_t)row->ra.offset;
     rule->fp = row->fp.how == SAME     ? LC_SAVED_FP_SAME
                : row->fp.how == AT_CFA ? LC_SAVED_FP_AT_CFA
                                        : LC_SAVED_FP_AT_FP;
@@ -436,7 +446,7 @@ static void make_rule(const struct row *row, struct lc_rule *rule) {
 
 void lc_cfi_rule(uint64_t ip, struct lc_rule *rule) {
     *rule = (struct lc_rule){.ip = ip, .cfa = LC_CFA_UNKNOWN};
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
     /* The row of the call: after it another one can begin, or another function. */
     struct object o = {.ip = ip - 1};
     struct common common;

@@ -8,9 +8,9 @@
 #include "measure/core/core.h"
 
 #if defined(__x86_64__)
-enum { REG_FP = UNW_X86_64_RBP, REG_IP = UNW_X86_64_RIP };
+enum { IS_X86_64 = 1, REG_FP = UNW_X86_64_RBP, REG_IP = UNW_X86_64_RIP };
 #elif defined(__aarch64__)
-enum { REG_FP = UNW_AARCH64_X29, REG_IP = UNW_AARCH64_X30 };
+enum { IS_X86_64 = 0, REG_FP = UNW_AARCH64_X29, REG_IP = UNW_AARCH64_X30 };
 #endif
 
 static uint64_t slot_of(unw_cursor_t *cursor, int reg) {
@@ -48,7 +48,7 @@ int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete) 
         unw_get_reg(&cursor, UNW_REG_SP, &sp);
         unw_get_reg(&cursor, REG_FP, &fp);
         /* Our own frames; the slots of the first one would point into the copy of the registers. */
-        if (sp < frame + 16)
+        if (sp <= frame)
             continue;
         if (ip == 0) { /* the end, marked by an undefined return address */
             step = 0;
@@ -57,7 +57,7 @@ int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete) 
         if (n == max)
             return n;
         struct lc_frame *f = &frames[n++];
-        f->ip = ip;
+        f->ip = lc_address_of(ip);
         f->sp = sp;
         f->fp = fp;
         f->ip_slot = slot_of(&cursor, REG_IP);
@@ -82,6 +82,15 @@ static bool add_check(uint64_t frame, uint64_t slot, uint64_t value, struct lc_c
     return true;
 }
 
+/* A return address is compared as it is stored, with its signature. */
+static bool add_return_address(uint64_t frame, const struct lc_frame *f, struct lc_check *checks,
+                               uint32_t *n) {
+    if (f->ip_slot < frame || (f->ip_slot & 7) != 0)
+        return false;
+    uint64_t stored = *(const uint64_t *)f->ip_slot;
+    return lc_address_of(stored) == f->ip && add_check(frame, f->ip_slot, stored, checks, n);
+}
+
 /* The frame pointer of frame k, where it decides where the frame of its caller lies. Elsewhere the
  * register is data (a loop counter), and comparing it would make every call a miss. Rules say which
  * it is; of libunwind's frames it is guessed: it does if it points into its own frame, and
@@ -99,27 +108,24 @@ add_frame_pointer(uint64_t frame, const struct lc_frame *f, uint64_t outer_sp,
     return slot == 0 || add_check(frame, slot, *(const uint64_t *)slot, checks, n);
 }
 
-/* See the proof in hot.h. */
+/* Why these words prove the path, by induction from the wrapper outwards: the key of the entry is
+ * the wrapper's frame, and the address that it returns to. Where a frame's address and stack
+ * pointer are known, the rule of the address leads to the frame of its caller from the stack
+ * pointer, or from the frame pointer, which is compared then; and there the return address is
+ * compared. */
 bool lc_unwind_checks(uint64_t frame, const struct lc_frame *frames, int n_frames,
                       struct lc_check *checks, uint32_t *n) {
     *n = 0;
-#if defined(__x86_64__)
     for (int k = 0; k < n_frames; k++) {
         const struct lc_frame *f = &frames[k];
-        if (k > 0 && !add_check(frame, f->ip_slot, f->ip, checks, n))
+        if (!IS_X86_64 && !f->by_rule) /* what is guessed of libunwind's frames is for x86-64 */
+            return false;
+        if (k > 0 && !add_return_address(frame, f, checks, n))
             return false;
         if (k + 1 < n_frames && !add_frame_pointer(frame, f, frames[k + 1].sp, checks, n))
             return false;
     }
     return true;
-#else
-    /* The proof is for x86-64; elsewhere each call is unwound. */
-    (void)frame;
-    (void)frames;
-    (void)n_frames;
-    (void)checks;
-    return false;
-#endif
 }
 
 static void ask_stack(struct lc_walk *w) {
@@ -152,41 +158,95 @@ __attribute__((no_sanitize("address"))) static inline uint64_t word(uint64_t slo
     return *(const uint64_t *)slot;
 }
 
-/* Where the frame of f's caller begins; 0: beyond the stack. */
-static inline uint64_t cfa_of(const struct lc_rule *rule, struct lc_frame *f, uint64_t low,
-                              uint64_t high) {
-    uint64_t cfa = (rule->cfa == LC_CFA_SP ? f->sp : f->fp) + (uint64_t)(int64_t)rule->cfa_offset;
+/* Where a frame goes on, its registers there, and where address and frame pointer were found. */
+struct place {
+    uint64_t ip, sp, fp, ip_slot, fp_slot;
+};
+
+/* Where the frame of the caller begins; 0: beyond the stack. *at: where that was read. */
+static inline uint64_t cfa_of(const struct lc_rule *rule, const struct place *p, uint64_t low,
+                              uint64_t high, uint64_t *at) {
+    uint64_t cfa = (rule->cfa == LC_CFA_SP ? p->sp : p->fp) + (uint64_t)(int64_t)rule->cfa_offset;
+    *at = 0;
     if (__builtin_expect(rule->cfa == LC_CFA_AT_FP, 0)) {
         if (!readable(cfa, low, high))
             return 0;
-        f->cfa_slot = cfa;
+        *at = cfa;
         cfa = word(cfa);
     }
-    return cfa > f->sp && readable(cfa - 8, f->sp, high) ? cfa : 0;
+    return cfa > p->sp && cfa <= high ? cfa : 0;
 }
+
+/* From a place to that of its caller, by the rule of its address; only words of [low, high) are
+ * read. false: it leads out of them. */
+__attribute__((always_inline)) static inline bool
+step(const struct lc_rule *rule, struct place *p, uint64_t low, uint64_t high, uint64_t *cfa_slot) {
+    uint64_t cfa = cfa_of(rule, p, low, high, cfa_slot);
+    uint64_t slot = cfa + (uint64_t)(int64_t)rule->ra_offset;
+    if (cfa == 0 || rule->ra_offset == 0 || !readable(slot, p->sp, high))
+        return false;
+    p->ip_slot = slot;
+    p->ip = lc_address_of(word(slot));
+    if (rule->fp != LC_SAVED_FP_SAME) {
+        slot = (rule->fp == LC_SAVED_FP_AT_CFA ? cfa : p->fp) + (uint64_t)(int64_t)rule->fp_offset;
+        if (!readable(slot, low, high))
+            return false;
+        p->fp_slot = slot;
+        p->fp = word(slot);
+    }
+    p->sp = cfa;
+    return true;
+}
+
+/* The place of the wrapper's caller. The wrapper keeps a frame pointer: at its frame address lie
+ * the caller's, and the return address. */
+#if defined(__x86_64__)
+static inline bool begin_at_caller(struct lc_walk *w, uint64_t frame, uint64_t high,
+                                   struct place *p) {
+    (void)w;
+    (void)high;
+    *p = (struct place){word(frame + 8), frame + 16, word(frame), frame + 8, frame};
+    return true;
+}
+#else
+/* How far from them its frame ends is up to the compiler: found by the rules of our own frames. */
+static __attribute__((noinline)) bool begin_at_caller(struct lc_walk *w, uint64_t frame,
+                                                      uint64_t high, struct place *p) {
+    uint64_t ip, sp, unused;
+    __asm__ volatile("adr %0, .\n\tmov %1, sp" : "=r"(ip), "=r"(sp));
+    /* rules are those of the instruction before a return address */
+    *p = (struct place){.ip = ip + 1, .sp = sp, .fp = (uint64_t)__builtin_frame_address(0)};
+    while (p->sp <= frame) {
+        const struct lc_rule *rule = rule_of(w, p->ip);
+        if (rule->cfa == LC_CFA_UNKNOWN || rule->cfa == LC_CFA_NONE ||
+            !step(rule, p, sp, high, &unused))
+            return false;
+    }
+    return p->ip_slot == frame + 8 && p->fp_slot == frame;
+}
+#endif
 
 int lc_walk_stack(struct lc_walk *w, uint64_t frame, struct lc_frame *frames, int max,
                   bool *complete) {
+    struct place p;
     *complete = false;
     if (w->stack_high == 0)
         ask_stack(w);
     uint64_t high = w->stack_high;
-    if (frame < w->stack_low || frame >= high || high - frame < 24 || (frame & 7) != 0)
+    if (frame < w->stack_low || frame >= high || high - frame < 24 || (frame & 7) != 0 ||
+        !begin_at_caller(w, frame, high, &p))
         return -1;
-    /* The wrapper keeps a frame pointer. */
-    uint64_t ip = word(frame + 8), sp = frame + 16, fp = word(frame);
-    uint64_t ip_slot = frame + 8, fp_slot = frame;
     int n = 0;
-    for (; ip != 0 && n < max; n++) {
-        const struct lc_rule *rule = rule_of(w, ip);
+    for (; p.ip != 0 && n < max; n++) {
+        const struct lc_rule *rule = rule_of(w, p.ip);
         if (rule->cfa == LC_CFA_UNKNOWN)
             return -1;
         struct lc_frame *f = &frames[n];
-        f->ip = ip;
-        f->sp = sp;
-        f->fp = fp;
-        f->ip_slot = ip_slot;
-        f->fp_slot = fp_slot;
+        f->ip = p.ip;
+        f->sp = p.sp;
+        f->fp = p.fp;
+        f->ip_slot = p.ip_slot;
+        f->fp_slot = p.fp_slot;
         f->start = rule->start;
         f->cfa_slot = 0;
         f->by_rule = true;
@@ -196,21 +256,10 @@ int lc_walk_stack(struct lc_walk *w, uint64_t frame, struct lc_frame *frames, in
             *complete = true;
             return n + 1;
         }
-        uint64_t cfa = cfa_of(rule, f, frame, high);
-        if (cfa == 0)
+        if (!step(rule, &p, frame, high, &f->cfa_slot))
             return -1;
-        if (rule->fp != LC_SAVED_FP_SAME) {
-            fp_slot =
-                (rule->fp == LC_SAVED_FP_AT_CFA ? cfa : fp) + (uint64_t)(int64_t)rule->fp_offset;
-            if (!readable(fp_slot, frame, high))
-                return -1;
-            fp = word(fp_slot);
-        }
-        ip_slot = cfa - 8;
-        ip = word(ip_slot);
-        sp = cfa;
     }
-    *complete = ip == 0;
+    *complete = p.ip == 0;
     return n;
 }
 

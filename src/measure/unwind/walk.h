@@ -16,8 +16,7 @@
  *
  * Nouns
  *   CFA     canonical frame address: the stack pointer of the caller after the return
- *   rule    CFA, and where the caller's frame pointer lies, as offsets. The return address itself
- *           lies at CFA - 8 (else there is no rule)
+ *   rule    CFA, and where the caller's frame pointer and the return address lie, as offsets
  * Called when an address is first seen. Takes the dynamic linker's lock; reads nothing but tables
  * of objects that it lists. */
 
@@ -39,7 +38,8 @@ struct lc_rule {
     uint64_t ip;    /* the return address; 0: empty */
     uint64_t start; /* begin of the function; 0: unknown */
     int32_t cfa_offset, fp_offset;
-    uint8_t cfa, fp; /* enum lc_cfa, enum lc_saved_fp */
+    int32_t ra_offset; /* the return address lies at CFA + this; 0: still in the register */
+    uint8_t cfa, fp;   /* enum lc_cfa, enum lc_saved_fp */
 };
 
 /* The rule of a return address. */
@@ -114,6 +114,18 @@ void lc_unwind_forget(void);
  * tables, and slow (20 system calls for each frame). *complete: the outermost one was reached. The
  * usual way is lc_walk_stack (unwind/walk.h). */
 int lc_unwind(uint64_t frame, struct lc_frame *frames, int max, bool *complete);
+
+/* The address in a return address as it is stored: where the processor signs return addresses
+ * (pointer authentication of Arm), some of its upper bits are the signature. */
+static inline uint64_t lc_address_of(uint64_t stored) {
+#if defined(__aarch64__)
+    register uint64_t x30 __asm__("x30") = stored;
+    __asm__("hint #7" : "+r"(x30)); /* xpaclri: nothing on processors that do not sign */
+    return x30;
+#else
+    return stored;
+#endif
+}
 
 /* The words to compare, innermost first; false: not cacheable. *n <= 3 * n_frames. */
 bool lc_unwind_checks(uint64_t frame, const struct lc_frame *frames, int n_frames,

@@ -48,11 +48,13 @@ static void frames_are_found(void **state) {
     rules[0] = (struct lc_rule){.ip = 0x101,
                                 .cfa = LC_CFA_SP,
                                 .cfa_offset = 16,
+                                .ra_offset = -8,
                                 .fp = LC_SAVED_FP_AT_CFA,
                                 .fp_offset = -16};
     rules[1] = (struct lc_rule){.ip = 0x200,
                                 .cfa = LC_CFA_FP,
                                 .cfa_offset = 16,
+                                .ra_offset = -8,
                                 .fp = LC_SAVED_FP_AT_CFA,
                                 .fp_offset = -16};
     rules[2] = (struct lc_rule){.ip = 0x300, .cfa = LC_CFA_NONE};
@@ -93,6 +95,7 @@ static void anything_is_survived(void **state) {
                                         .cfa = (uint8_t)(word() % (LC_CFA_AT_FP + 1)),
                                         .fp = (uint8_t)(word() % (LC_SAVED_FP_AT_FP + 1)),
                                         .cfa_offset = (int32_t)(word() % 512) - 128,
+                                        .ra_offset = -(int32_t)(word() % 5) * 8,
                                         .fp_offset = (int32_t)(word() % 512) - 256};
         uint64_t sp = word() % 4 != 0 ? SP : word();
         sample->registers[LC_PERF_IP] = word() % 16;

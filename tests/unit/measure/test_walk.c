@@ -116,11 +116,18 @@ static void compiled(void) {
 
 /* --- frames made by hand: each calls its argument; what they tell of themselves differs */
 
+typedef void made(void (*call)(void));
+made made_usual, made_outermost, made_misaligned, made_inwards, made_at_itself, made_far,
+    made_fp_null, made_fp_top, made_fp_beyond, made_fp_code, made_deref_null, made_deref_beyond,
+    made_unknown, made_bare;
+
+#if defined(__x86_64__)
+made made_rbx;
+
 #define MADE(name, tables, enter, leave)                                                           \
     __asm__(".pushsection .text\n.type " #name ", @function\n" #name ":\n" tables "\n" enter       \
             "\ncall *%rdi\n" leave "\nret\n.cfi_endproc\n.size " #name ", .-" #name                \
-            "\n.popsection\n");                                                                    \
-    void name(void (*call)(void));
+            "\n.popsection\n");
 #define START ".cfi_startproc"
 
 MADE(made_usual, START, "sub $24, %rsp\n.cfi_adjust_cfa_offset 24", "add $24, %rsp")
@@ -135,14 +142,14 @@ MADE(made_inwards, START "\n.cfi_def_cfa rsp, -64", "sub $8, %rsp", "add $8, %rs
 MADE(made_at_itself, START "\n.cfi_def_cfa rsp, 0", "sub $8, %rsp", "add $8, %rsp")
 MADE(made_far, START "\n.cfi_def_cfa rsp, 0x40000000", "sub $8, %rsp", "add $8, %rsp")
 /* CFA is rbp + 16, but rbp is something else */
-#define MADE_RBP(name, value)                                                                      \
+#define MADE_FP(name, value)                                                                       \
     MADE(name, START,                                                                              \
          "push %rbp\n.cfi_offset rbp, -16\nmovabs " value ", %rbp\n.cfi_def_cfa rbp, 16",          \
          "pop %rbp")
-MADE_RBP(made_rbp_null, "$0")
-MADE_RBP(made_rbp_top, "$-16")
-MADE_RBP(made_rbp_beyond, "$0x7fffffffffffff00")
-MADE_RBP(made_rbp_code, "$0x400000")
+MADE_FP(made_fp_null, "$0")
+MADE_FP(made_fp_top, "$-16")
+MADE_FP(made_fp_beyond, "$0x7fffffffffffff00")
+MADE_FP(made_fp_code, "$0x400000")
 /* CFA is the word at rbp - 8: DW_CFA_def_cfa_expression, 3 bytes: breg6 -8, deref */
 #define MADE_DEREF(name, value)                                                                    \
     MADE(name, START,                                                                              \
@@ -156,7 +163,48 @@ MADE(made_unknown, START "\n.cfi_escape 0x14, 3, 0", "sub $8, %rsp", "add $8, %r
 /* no table at all */
 __asm__(".pushsection .text\n.type made_bare, @function\nmade_bare:\nsub $24, %rsp\ncall *%rdi\n"
         "add $24, %rsp\nret\n.size made_bare, .-made_bare\n.popsection\n");
-void made_bare(void (*call)(void));
+#define OTHER_REGISTER made_rbx
+/* sub $24, %rsp; call *%rdi; add $24, %rsp; ret */
+static const unsigned char generated_code[] = {0x48, 0x83, 0xec, 0x18, 0xff, 0xd7,
+                                               0x48, 0x83, 0xc4, 0x18, 0xc3};
+#else
+made made_x9;
+
+/* x29 and x30 are stored; CFA is sp + 32 unless the tables say otherwise. */
+#define MADE(name, tables, enter)                                                                  \
+    __asm__(".pushsection .text\n.type " #name ", %function\n" #name ":\n.cfi_startproc\n"         \
+            "stp x29, x30, [sp, -32]!\n.cfi_adjust_cfa_offset 32\n.cfi_offset x29, -32\n"          \
+            ".cfi_offset x30, -24\n" tables "\n" enter                                             \
+            "\nblr x0\nldp x29, x30, [sp], 32\nret\n.cfi_endproc\n.size " #name ", .-" #name       \
+            "\n.popsection\n");
+
+MADE(made_usual, "", "")
+MADE(made_outermost, ".cfi_undefined x30", "")
+MADE(made_x9, "mov x9, sp\n.cfi_def_cfa x9, 32", "")
+MADE(made_misaligned, ".cfi_def_cfa sp, 12", "")
+MADE(made_inwards, ".cfi_def_cfa sp, -64", "")
+MADE(made_at_itself, ".cfi_def_cfa sp, 0", "")
+MADE(made_far, ".cfi_def_cfa sp, 0x40000000", "")
+/* CFA is x29 + 16, but x29 is something else */
+#define MADE_FP(name, value)    MADE(name, ".cfi_def_cfa x29, 16", "ldr x29, =" value)
+MADE_FP(made_fp_null, "0")
+MADE_FP(made_fp_top, "-16")
+MADE_FP(made_fp_beyond, "0x7fffffffffffff00")
+MADE_FP(made_fp_code, "0x400000")
+/* CFA is the word at x29 - 8: DW_CFA_def_cfa_expression, 3 bytes: breg29 -8, deref */
+#define MADE_DEREF(name, value) MADE(name, ".cfi_escape 0x0f, 3, 0x8d, 0x78, 6", "ldr x29, =" value)
+MADE_DEREF(made_deref_null, "0")
+MADE_DEREF(made_deref_beyond, "0x7fffffffffffff00")
+/* an instruction that the reader does not know: DW_CFA_val_offset, for x3 */
+MADE(made_unknown, ".cfi_escape 0x14, 3, 0", "")
+/* no table at all */
+__asm__(".pushsection .text\n.type made_bare, %function\nmade_bare:\n"
+        "stp x29, x30, [sp, -32]!\nblr x0\nldp x29, x30, [sp], 32\nret\n"
+        ".size made_bare, .-made_bare\n.popsection\n");
+#define OTHER_REGISTER          made_x9
+/* stp x29, x30, [sp, -16]!; blr x0; ldp x29, x30, [sp], 16; ret */
+static const uint32_t generated_code[] = {0xa9bf7bfd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
+#endif
 
 static void by_walk_alone(void) { /* the judge would not survive these */
     n_walked =
@@ -166,16 +214,16 @@ static void by_walk_alone(void) { /* the judge would not survive these */
 static void made_by_hand(void) {
     static const struct {
         const char *name;
-        void (*made)(void (*)(void));
-    } refused[] = {{"frames by rbx", made_rbx},
+        made *calls;
+    } refused[] = {{"frames by another register", OTHER_REGISTER},
                    {"misaligned frames", made_misaligned},
                    {"a frame inside of itself", made_inwards},
                    {"a frame at itself", made_at_itself},
                    {"a frame beyond the stack", made_far},
-                   {"rbp 0", made_rbp_null},
-                   {"rbp at the end of memory", made_rbp_top},
-                   {"rbp at no memory", made_rbp_beyond},
-                   {"rbp in code", made_rbp_code},
+                   {"frame pointer 0", made_fp_null},
+                   {"frame pointer at the end of memory", made_fp_top},
+                   {"frame pointer at no memory", made_fp_beyond},
+                   {"frame pointer in code", made_fp_code},
                    {"a frame found through 0", made_deref_null},
                    {"a frame found through no memory", made_deref_beyond},
                    {"an unknown instruction", made_unknown},
@@ -186,25 +234,23 @@ static void made_by_hand(void) {
     if (n_walked != 1 || !complete)
         fail("the outermost frame is marked", n_walked);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        refused[i].made(by_walk_alone);
+        refused[i].calls(by_walk_alone);
         must_refuse(refused[i].name);
-        refused[i].made(by_walk_alone); /* remembered */
+        refused[i].calls(by_walk_alone); /* remembered */
         must_refuse(refused[i].name);
     }
 }
 
-/* sub $24, %rsp; call *%rdi; add $24, %rsp; ret */
 static void generated(void) {
-    static const unsigned char code[] = {0x48, 0x83, 0xec, 0x18, 0xff, 0xd7,
-                                         0x48, 0x83, 0xc4, 0x18, 0xc3};
     void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         abort();
-    memcpy(at, code, sizeof code);
+    memcpy(at, generated_code, sizeof generated_code);
+    __builtin___clear_cache(at, (char *)at + sizeof generated_code);
     mprotect(at, 4096, PROT_READ | PROT_EXEC);
-    void (*made)(void (*)(void));
-    memcpy(&made, &at, sizeof made);
-    made(by_walk_alone);
+    made *code;
+    memcpy(&code, &at, sizeof code);
+    code(by_walk_alone);
     must_refuse("generated code");
     munmap(at, 4096);
 }
