@@ -287,7 +287,7 @@ enum {
     LC_OMP_NODES_LOG2 = 12,
     LC_OMP_NODES = 1 << LC_OMP_NODES_LOG2,
     LC_OMP_DEEPEST = 64,
-    LC_OMP_TEAM_LEVELS = 4
+    LC_OMP_TEAM_LEVELS = 16
 };
 
 struct lc_omp_thread {

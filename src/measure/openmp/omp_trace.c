@@ -46,7 +46,9 @@ static LC_COLD uint32_t new_team_number(uint32_t thread, uint32_t depth) {
 }
 
 static uint32_t team_number(struct lc_omp_thread *o) {
-    uint32_t depth = o->forks < LC_OMP_TEAM_LEVELS ? o->forks : LC_OMP_TEAM_LEVELS - 1;
+    uint32_t depth = o->forks;
+    if (depth >= LC_OMP_TEAM_LEVELS) /* too deep to be remembered */
+        return new_team_number(o->t->index, depth);
     if (o->team_numbers[depth] == 0)
         o->team_numbers[depth] = 1 + new_team_number(o->t->index, depth);
     return o->team_numbers[depth] - 1;

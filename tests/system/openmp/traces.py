@@ -2,7 +2,7 @@
 """OpenMP in our traces. traces.py LATECOMER golden PROGRAM ARCHIVE RUNTIME: a program of which the golden data have an archive that
 Score-P wrote: the same records of threads on each location, and the same regions by role, but for what the runtime does not tell.
 traces.py LATECOMER waits PROGRAM PATTERN..: what `analyze` finds in the trace is what the profile of the same run says; every wait has a
-cause that pays for it, and all invariants hold. traces.py LATECOMER constructs PROGRAM: a trace of all constructs can be read.
+cause that pays for it, and all invariants hold. traces.py LATECOMER constructs PROGRAM: a trace of all constructs can be read. traces.py LATECOMER deep PROGRAM: regions within each other, 20 levels.
 RUNTIME: clang, gcc, or mpi:FLAVOUR."""
 import collections
 import json
@@ -159,6 +159,30 @@ def constructs():
     print(dict(found))
 
 
+def deep():
+    """Teams that are within each other are different ones, however deep they are, and each has the members that begin it."""
+    done = measure([PROGRAM])
+    check(done.returncode == 0, f"{done}")
+    members, begun, deepest, inside = {}, collections.defaultdict(set), 0, collections.defaultdict(list)
+    with otf2.reader.open("result/traces.otf2") as trace:
+        for location, event in trace.events:
+            name = type(event).__name__
+            if name == "ThreadTeamBegin":
+                team = event.thread_team._ref
+                check(team not in inside[location._ref], f"{location.name}: team {team} within itself, {len(inside[location._ref])} deep")
+                inside[location._ref].append(team)
+                members[team] = len(event.thread_team.group.members)
+                begun[team].add(location._ref)
+                deepest = max(deepest, len(inside[location._ref]))
+            elif name == "ThreadTeamEnd":
+                check(inside[location._ref].pop() == event.thread_team._ref, f"{location.name}: another team ends")
+    check(deepest == 20, f"{deepest} levels")
+    check(all(members[team] == len(locations) for team, locations in begun.items()), f"members {members}, begun by {dict(begun)}")
+    check(sorted(members.values()) == [1] * (20 - 1 + 11) + [2], f"{sorted(members.values())}")
+    _, said = analyse()
+    check("violation" not in said, said)
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    {"golden": golden, "waits": waits, "constructs": constructs}[MODE]()
+    {"golden": golden, "waits": waits, "constructs": constructs, "deep": deep}[MODE]()
