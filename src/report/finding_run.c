@@ -7,14 +7,16 @@
 #include "base/mem.h"
 #include "base/plural.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "format/mpi_function.h"
 #include "report/advice.h"
 #include "report/cores.h"
 #include "report/exact_gain.h"
 #include "report/finding_kinds.h"
+#include "report/short_name.h"
 #include "report/units.h"
 
-enum { MOST_COSTS = 3, SMALL_MESSAGE = 1024, MANY = 1000 };
+enum { MOST_COSTS = 3, SMALL_MESSAGE = 1024, MANY = 1000, LONGEST_NAME = 48 };
 
 static double number(const json_t *object, const char *key) {
     return json_number_value(json_object_get(object, key));
@@ -319,6 +321,20 @@ static enum lc_err find_variability(struct lc_search *search) {
     return LC_OK;
 }
 
+/* Appends the name of a function, without its middle where it would fill the line. */
+static void put_name(const char *name, struct lc_strbuf *out) {
+    struct lc_strbuf shown = {0};
+    lc_put_short_name(&shown, name);
+    lc_put_cut(out, lc_strbuf_get(&shown), LONGEST_NAME);
+    lc_strbuf_free(&shown);
+}
+
+/* Code in which a thread had no processor: it took time there, and did not work. */
+static bool is_off_cpu(const struct lc_search *search, uint32_t path) {
+    return path != LC_NONE && (lc_is_preempted(search->view, path) ||
+                               strncmp(search->view->paths[path].name, "(off CPU", 8) == 0);
+}
+
 /* "no. 7 of 300", "no. 7 to 9 of 300"; of another function than where the finding is: whose
  * loop. */
 static void put_numbers(const struct lc_search *search, const json_t *loop, const json_t *worst,
@@ -329,13 +345,16 @@ static void put_numbers(const struct lc_search *search, const json_t *loop, cons
     if (number(worst, "from") != number(worst, "to"))
         lc_strbuf_printf(out, " to %.0f", number(worst, "to"));
     lc_strbuf_printf(out, " of %.0f", number(loop, "count"));
-    if (home != LC_NONE && home != finding->path)
-        lc_strbuf_printf(out, " in %.40s", search->view->paths[home].name);
+    if (home != LC_NONE && home != finding->path) {
+        lc_strbuf_puts(out, " in ");
+        put_name(search->view->paths[home].name, out);
+    }
     char times[32];
     lc_strbuf_printf(out, " took %s times the median",
                      lc_text_three_digits(number(worst, "times_median"), times));
     if (finding->n_ranks > 0)
-        lc_strbuf_printf(out, "; rank %d worked longest%s", finding->ranks[0],
+        lc_strbuf_printf(out, "; rank %d %s longest%s", finding->ranks[0],
+                         is_off_cpu(search, finding->path) ? "took" : "worked",
                          home != finding->path ? ", here" : "");
     else if (home != finding->path)
         lc_strbuf_puts(out, ", longer than usual here");

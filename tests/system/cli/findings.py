@@ -249,6 +249,17 @@ check("loop in main/work, found by recurring calls: 300 iterations in 900 ms, fr
 looped["pop"]["iterations"][0].update(callpath="main", outliers=[{"from": 7, "to": 7, "times_median": 17, "excess_s": 0.16, "rank": 2, "callpath": "main/work"}])
 is_close(findings("looped_below", looped)[0], kind="variability", callpath="main/work", ranks=[2],
          text="iterations differ: no. 7 of 300 in main took 17 times the median; rank 2 worked longest, here")
+# Without a processor nobody works; a name of C++ is a function's, without the types of its parameters, and one that is long ends as it does.
+LONG = "a_function_whose_name_fills_more_than_half_of_the_line_that_names_it"
+for home, name in {"std::vector<int> Timbl::Test(std::__cxx11::basic_string<char, std::char_traits<char> > const&)": "Timbl::Test",
+                   LONG: f"{LONG[:23]}..{LONG[-23:]}"}.items():
+    for code, did in {"(preempted)": "took longest, here", "(off CPU)": "took longest, here", "work": "worked longest, here"}.items():
+        named = result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], path=f"main/{home}")
+        named["metrics"]["time"]["callpaths"][f"main/{home}/{code}"] = [0.5] * 4
+        named["pop"]["iterations"] = [dict(looped["pop"]["iterations"][0], callpath=f"main/{home}", outliers=[
+            {"from": 7, "to": 7, "times_median": 17, "excess_s": 0.16, "rank": 2, "callpath": f"main/{home}/{code}"}])]
+        told = [f["text"] for f in findings("looped_named", named) if f["kind"] == "variability"]
+        check(told == [f"iterations differ: no. 7 of 300 in {name} took 17 times the median; rank 2 {did}"], f"{home}, {code}: {told}")
 # A call of MPI took longer: not by what the rank did that worked longest.
 looped["pop"]["iterations"][0].update(callpath="main", outliers=[{"from": 7, "to": 7, "times_median": 1309.6, "excess_s": 0.16, "rank": 2, "callpath": "main/MPI_Barrier"}])
 is_close(findings("looped_in_mpi", looped)[0], kind="variability", callpath="main/MPI_Barrier", ranks=[],
