@@ -116,11 +116,40 @@ bool lc_text_without_mpi(const struct lc_text *text) {
            json_object_get(text->meta, "mpi_calls") != NULL;
 }
 
+bool lc_text_only_time(const struct lc_text *text) {
+    return text->view->n_paths <= 1 && !text->analysis;
+}
+
+/* What was never called took no time. */
+static void print_start_and_end(const struct lc_text *text) {
+    const struct lc_sums *sums = text->sums;
+    double ends = sums->start_time + sums->end_time, whole = sums->total_time + ends;
+    double locations = (double)text->view->model->n_locations;
+    char time[32];
+    struct lc_strbuf line = {0};
+    if (ends < 0.005 * whole)
+        return;
+    lc_strbuf_puts(&line,
+                   sums->end_time > 0.0 ? "start and end of MPI apart: " : "start of MPI apart: ");
+    if (sums->start_time > 0.0)
+        lc_strbuf_printf(&line, "MPI_Init %s", lc_text_seconds(sums->start_time / locations, time));
+    if (sums->end_time > 0.0)
+        lc_strbuf_printf(&line, "%sMPI_Finalize %s", sums->start_time > 0.0 ? ", " : "",
+                         lc_text_seconds(sums->end_time / locations, time));
+    lc_strbuf_printf(&line, " per rank (%.1f %% of the run)", lc_text_share(ends, whole));
+    lc_text_wrapped(text, 0, 2, lc_strbuf_get(&line));
+    lc_strbuf_free(&line);
+}
+
 static void print_shares(const struct lc_text *text) {
     const struct lc_sums *sums = text->sums;
     if (sums->total_time <= 0.0)
         return;
     static const size_t least = 68; /* columns of the longest line */
+    if (lc_text_only_time(text)) {
+        fputs("  only the run time was measured\n", text->out);
+        return;
+    }
     if (lc_text_without_mpi(text)) {
         fprintf(text->out, "  threads wait for others %s%.1f %%%s of the time\n",
                 lc_text_bold(text), lc_text_share(sums->total_waiting, sums->total_time),
@@ -140,17 +169,7 @@ static void print_shares(const struct lc_text *text) {
                  lc_text_share(sums->several_time, sums->total_time));
         lc_text_wrapped(text, 0, 2, line);
     }
-    double ends = sums->start_time + sums->end_time, whole = sums->total_time + ends;
-    double locations = (double)text->view->model->n_locations;
-    char start[32], end[32];
-    if (ends < 0.005 * whole)
-        return;
-    snprintf(line, sizeof line,
-             "start and end of MPI apart: MPI_Init %s, MPI_Finalize %s per rank (%.1f %% of the "
-             "run)",
-             lc_text_seconds(sums->start_time / locations, start),
-             lc_text_seconds(sums->end_time / locations, end), lc_text_share(ends, whole));
-    lc_text_wrapped(text, 0, 2, line);
+    print_start_and_end(text);
 }
 
 /* The cores that ranks may use: one text for all, or one per rank. */
@@ -482,8 +501,7 @@ static void print_warnings(const struct lc_text *text, bool at_length) {
     char line[700];
     const json_t *complete = json_object_get(text->meta, "complete");
     const char *ending = get_string(text->meta, "ending");
-    bool only_time = text->view->n_paths <= 1; /* of a program that has nothing to measure */
-    bool lacks = text->pop == NULL && !text->analysis && !only_time;
+    bool lacks = text->pop == NULL && !text->analysis && !lc_text_only_time(text);
     if (json_is_false(complete)) {
         snprintf(line, sizeof line,
                  "incomplete: the program ended by %s; times are up to that point%s%s",

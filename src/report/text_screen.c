@@ -188,7 +188,7 @@ static enum lc_err put_heaviest(const struct lc_text *text, size_t most) {
     struct split split = {.text = text};
     uint32_t ids[MOST_NODES];
     char **where;
-    if (text->sums->total_time <= 0.0)
+    if (text->sums->total_time <= 0.0 || lc_text_only_time(text))
         return LC_OK;
     find_heaviest(&split, most);
     split.n = split.n < most ? split.n : most;

@@ -67,9 +67,19 @@ check([(row[0].split("/")[-1], *row[1:]) for row in rows] == [("PairLJ::compute"
 # A chain that never divides is one line, at its begin; unless it ends in a call of MPI.
 rows = heaviest(screen(profile("alone", {"main/nap/clock_nanosleep/(off CPU)": [6.0] * 2, "main/other": [2.0] * 2, "main/sum/reduce/MPI_Allreduce": [2.0] * 2})))
 check([row[0] for row in rows] == ["main/nap", "main/other", "main/sum/reduce/MPI_Allreduce"], f"chains that do not divide: {rows}")
+# ... or of OpenMP: threads that are idle below a main that called on, so that it is not on the stack, were not in main's own code.
+rows = heaviest(screen(profile("idle", {"main/!$omp idle": [3.0] * 2, "run/read": [2.0] * 2, "run/solve/!$omp parallel @a.c:3/!$omp implicit barrier @a.c:3": [4.0] * 2,
+                                        "run/write/flush": [1.0] * 2})))
+check([row[0] for row in rows] == [".../!$omp implicit barrier @a.c:3", "main/!$omp idle", "run/read", "run/write"], f"constructs: {rows}")
 # What a function takes itself is a line beside what it calls; start and end of MPI are none.
 rows = heaviest(screen(profile("itself", {"main/solve": [6.0] * 2, "main/solve/kernel": [3.0] * 2, "main/solve/MPI_Barrier": [1.0] * 2, "main/MPI_Init": [50.0] * 2})))
 check([row[:3] for row in rows] == [("main/solve itself", 60.0, 0.0), ("main/solve/kernel", 30.0, 0.0), ("main/solve/MPI_Barrier", 10.0, 10.0)], f"itself: {rows}")
+# The time of MPI_Init and MPI_Finalize is told apart, and nothing of what was not called.
+ENDS = {"main/work": [4.0] * 2}
+for called, told in {"Init Finalize": "start and end of MPI apart: MPI_Init 3 s, MPI_Finalize 1 s per rank", "Init": "start of MPI apart: MPI_Init 3 s per rank",
+                     "Finalize": "start and end of MPI apart: MPI_Finalize 1 s per rank"}.items():
+    text = screen(profile("ends", {**ENDS, **{f"main/MPI_{name}": [3.0 if name == "Init" else 1.0] * 2 for name in called.split()}}))
+    check(f"  {told} (" in text, f"{called}: {text}")
 # But waiting in MPI_Finalize for a late rank is one.
 rows = heaviest(screen(profile("late_to_end", {"main/work": [9.0, 7.0], "main/MPI_Finalize": [0.5, 2.5]}, waits={"main/MPI_Finalize": [0.0, 2.0]})))
 check(rows == [("main/work", 88.9, 0.0, 0.0), ("main/MPI_Finalize", 11.1, 11.1, 11.1)], f"waiting at the end: {rows}")

@@ -320,6 +320,11 @@ def test_serial():
     done, said, result = run("sh", "-c", "exit 6")
     check(done.returncode == 6 and len(said) == 1 and "only its run time" in said[0], f"{done}")
     check(result["meta"]["complete"] is True and result["metrics"]["time"]["total"] > 0, f"{result}")
+    text = subprocess.run([LATECOMER, "show", f"r{NUMBER[0]}"], capture_output=True, text=True, timeout=patience(60), check=True).stdout
+    check("only the run time was measured\n" in text and "nothing is known of waiting" in text, text)
+    for word in ("MPI", "estimated", "0.0 %", "Heaviest", "--trace"):
+        check(word not in text, f"{word}: {text}")
+    check("wait states" not in shown(), shown())
 
 
 def test_no_team():
