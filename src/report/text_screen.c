@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "format/omp_construct.h"
 #include "report/text_parts.h"
 
 enum { MOST_LINES = 40, MOST_PATHS = 5, MOST_FINDINGS = 5, MOST_NODES = 256 };
@@ -42,7 +43,8 @@ static double heaviest_below(const struct split *split, const struct subtree *tr
 }
 
 /* Somewhere below there are two parts or more, of which one may be what no part has. A chain of
- * functions that each have nearly all of it says no more at its end, unless that is a call of MPI.
+ * functions that each have nearly all of it says no more at its end, unless that is a call of MPI
+ * or a construct of OpenMP.
  */
 static bool divides(const struct lc_text *text, uint32_t path) {
     const struct lc_merged_path *paths = text->view->paths;
@@ -59,7 +61,7 @@ static bool divides(const struct lc_text *text, uint32_t path) {
         }
         n += rest > 0.01 * text->sums->total_time;
         if (n > 1 || only == path)
-            return n > 1;
+            return n > 1 || lc_omp_is_construct(paths[path].name);
         path = only;
     }
     return true;
