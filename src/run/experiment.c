@@ -55,7 +55,7 @@ static enum lc_err write_raw(const char *path, const struct lc_raw *raw) {
 enum lc_err lc_experiment_write_partial(const char *dir, int32_t lowest_rank,
                                         const struct lc_raw *raw) {
     char path[PATH_MAX], name[64];
-    snprintf(name, sizeof name, ".partial.%d.raw", lowest_rank);
+    snprintf(name, sizeof name, LC_PARTIAL_FORMAT, lowest_rank);
     join(path, dir, name);
     return write_raw(path, raw);
 }

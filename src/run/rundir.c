@@ -14,7 +14,10 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 
+#define JOB_FORMAT "%016llx"
+
 enum {
+    JOB_BYTES = 32,
     WAIT_FOR_RANK0_MS = 300,
     MAX_SUFFIX = 10000,
     STALE_S = 900 /* the ranks of a job start within this; an older link is of a job that was killed
@@ -45,20 +48,41 @@ static bool is_empty_directory(const char *path) {
 }
 
 /* Jobs that start in the same instant may want the same directory: whoever makes this file in it
- * has it. It goes with the other temporary files. */
-static enum lc_err claim(const char *path) {
+ * has it. It names the job, and goes with the other temporary files. */
+static enum lc_err claim(const char *path, const struct lc_launch *launch) {
     char *file = NULL;
     LC_TRY(format_path(&file, "%s/%s", path, LC_RUNDIR_CLAIM));
     int fd = file == NULL ? -1 : open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     enum lc_err err = LC_OK;
-    if (fd >= 0)
+    if (fd >= 0) {
+        dprintf(fd, JOB_FORMAT, (unsigned long long)launch->job);
         close(fd);
-    else if (errno == EEXIST)
+    } else if (errno == EEXIST)
         err = LC_ERR_EXISTS;
     else
         err = lc_fail_errno(LC_ERR_IO, "%s: cannot be written", path);
     free(file);
     return err;
+}
+
+/* The link is gone when the first process of a job has ended, and a slow one may begin after that:
+ * the directory that holds what the others left is its directory, too. Not where its own part is
+ * there: then it is the second program that the job runs. */
+static bool is_of_this_job(const char *path, const struct lc_launch *launch) {
+    char file[PATH_MAX], text[JOB_BYTES] = "", own[JOB_BYTES];
+    if (snprintf(file, sizeof file, "%s/" LC_PARTIAL_FORMAT, path, launch->rank) >=
+            (int)sizeof file ||
+        access(file, F_OK) == 0)
+        return false;
+    if (launch->launcher == NULL || launch->size < 2 ||
+        snprintf(file, sizeof file, "%s/" LC_RUNDIR_CLAIM, path) >= (int)sizeof file)
+        return false;
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    snprintf(own, sizeof own, JOB_FORMAT, (unsigned long long)launch->job);
+    return length > 0 && strcmp(text, own) == 0;
 }
 
 static void unmake(const char *path) {
@@ -69,11 +93,11 @@ static void unmake(const char *path) {
 }
 
 /* Makes `path` or takes it if it is an empty directory. LC_ERR_EXISTS: something is there. */
-static enum lc_err make_directory(const char *path) {
+static enum lc_err make_directory(const char *path, const struct lc_launch *launch) {
     if (mkdir(path, 0777) == 0 || (errno == EEXIST && is_empty_directory(path)))
-        return claim(path);
+        return claim(path, launch);
     if (errno == ENOENT && lc_make_folders(path) == LC_OK) /* a link that leads nowhere yet */
-        return claim(path);
+        return claim(path, launch);
     if (errno == EEXIST || errno == ENOTDIR)
         return LC_ERR_EXISTS;
     return lc_fail_errno(LC_ERR_IO, "%s: cannot create the experiment directory", path);
@@ -110,8 +134,9 @@ static bool read_choice(struct lc_rundir *dir, const char *base) {
     return true;
 }
 
-/* The first of NAME, NAME-2, .. that can be made. */
-static enum lc_err make_first_free(struct lc_rundir *dir, const char *base, const char *name) {
+/* The first of NAME, NAME-2, .. that can be made, or that processes of this job left. */
+static enum lc_err make_first_free(struct lc_rundir *dir, const struct lc_launch *launch,
+                                   const char *base, const char *name) {
     char numbered[NAME_MAX + 1];
     for (int i = 1; i < MAX_SUFFIX; i++) {
         int length = i == 1 ? snprintf(numbered, sizeof numbered, "%s", name)
@@ -119,9 +144,13 @@ static enum lc_err make_first_free(struct lc_rundir *dir, const char *base, cons
         if (length >= (int)sizeof numbered)
             return lc_fail(LC_ERR_RANGE, "%s: the name is too long", name);
         LC_TRY(format_path(&dir->path, "%s/%s", base, numbered));
-        enum lc_err err = dir->path == NULL ? LC_ERR_NOMEM : make_directory(dir->path);
+        enum lc_err err = dir->path == NULL ? LC_ERR_NOMEM : make_directory(dir->path, launch);
         if (err == LC_OK)
             return i == 1 ? LC_OK : lc_strdup(&dir->wanted, name);
+        dir->is_late =
+            err == LC_ERR_EXISTS && dir->path != NULL && is_of_this_job(dir->path, launch);
+        if (dir->is_late)
+            return LC_OK;
         if (i == 1 && err == LC_ERR_EXISTS)
             dir->wanted_is_file = is_plain_file(dir->path);
         free(dir->path);
@@ -143,9 +172,9 @@ static enum lc_err choose(struct lc_rundir *dir, const struct lc_launch *launch,
         if (dir->path != NULL)
             return LC_OK;
     }
-    LC_TRY(make_first_free(dir, base, name));
-    dir->founder = true;
-    if (dir->link == NULL || dir->path == NULL)
+    LC_TRY(make_first_free(dir, launch, base, name));
+    dir->founder = !dir->is_late;
+    if (dir->link == NULL || dir->path == NULL || dir->is_late)
         return LC_OK;
     const char *mine = strrchr(dir->path, '/') + 1;
     if (symlink(mine, dir->link) == 0)

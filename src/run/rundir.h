@@ -10,7 +10,9 @@
 #include "base/err.h"
 #include "job/launcher.h"
 
-#define LC_RUNDIR_CLAIM ".job" /* in the directory, until the result is there */
+/* What the parent of the lowest rank of a node saves. */
+#define LC_PARTIAL_FORMAT ".partial.%d.raw"
+#define LC_RUNDIR_CLAIM   ".job" /* in the directory, until the result is there */
 
 struct lc_rundir {
     char *path;          /* absolute */
@@ -18,6 +20,7 @@ struct lc_rundir {
     char *wanted;        /* the directory asked for held a result already: its name, else NULL */
     bool wanted_is_file; /* it is no directory at all */
     bool founder;        /* this process made it */
+    bool is_late;        /* others of this job had ended before this process began */
 };
 
 /* `wanted`: -o or NULL for latecomer-<program>-<ranks>x<threads>-<time stamp> in the working
