@@ -164,6 +164,34 @@ bool lc_experiment_has_result(const char *dir) {
     return access(path, R_OK) == 0;
 }
 
+static bool is_of_snapshot(const json_t *meta) {
+    const char *ending = json_string_value(json_object_get(meta, "ending"));
+    return ending != NULL && strcmp(ending, LC_ENDING_OF_SNAPSHOT) == 0;
+}
+
+/* Says the second part more of the end? A node that had ended says more than one that was only
+ * asked meanwhile, and one that ended first more than those that the launcher killed for that. */
+static bool tells_the_end(const json_t *first, const json_t *second) {
+    const json_t *one = json_object_get(first, LC_META_FIRST_END);
+    const json_t *other = json_object_get(second, LC_META_FIRST_END);
+    if (json_object_get(first, "ending") == NULL || is_of_snapshot(first))
+        return true;
+    return json_object_get(second, "ending") != NULL && !is_of_snapshot(second) &&
+           json_is_number(one) && json_is_number(other) &&
+           json_number_value(other) < json_number_value(one);
+}
+
+static void take_the_end(json_t *first, const json_t *second) {
+    static const char *const of_the_end[] = {"ending", "exit_status", "end", LC_META_FIRST_END};
+    for (size_t k = 0; k < sizeof of_the_end / sizeof of_the_end[0]; k++) {
+        json_t *value = json_object_get(second, of_the_end[k]);
+        if (value != NULL)
+            json_object_set(first, of_the_end[k], value);
+        else if (json_object_get(second, "ending") != NULL)
+            json_object_del(first, of_the_end[k]);
+    }
+}
+
 /* What the second knows more is added. */
 static void join_meta(json_t *first, json_t *second) {
     json_t *endings = json_object_get(second, "endings"), *ending;
@@ -174,14 +202,10 @@ static void join_meta(json_t *first, json_t *second) {
         if (text != NULL && *text != '\0' && i < json_array_size(known))
             json_array_set(known, i, ending);
     }
-    /* A node that had ended says more of the end than one that was only asked meanwhile. */
-    const char *last = json_string_value(json_object_get(first, "ending"));
-    if (last == NULL || strcmp(last, LC_ENDING_OF_SNAPSHOT) == 0) {
-        static const char *const of_the_end[] = {"ending", "exit_status", "end"};
-        for (size_t k = 0; k < sizeof of_the_end / sizeof of_the_end[0]; k++)
-            if (json_object_get(second, of_the_end[k]) != NULL)
-                json_object_set(first, of_the_end[k], json_object_get(second, of_the_end[k]));
-    }
+    if (tells_the_end(first, second))
+        take_the_end(first, second);
+    if (json_is_false(json_object_get(second, "complete")))
+        json_object_set_new(first, "complete", json_false());
     double wall = json_number_value(json_object_get(second, "wall_time_s"));
     if (wall > json_number_value(json_object_get(first, "wall_time_s")))
         json_object_set_new(first, "wall_time_s", json_real(wall));
@@ -221,8 +245,7 @@ bool lc_experiment_has_profile(const char *dir) {
 /* Of a run that goes on, or went on then: its node writes another one when it ends. */
 static bool is_snapshot(const struct lc_raw *part) {
     json_t *meta = part->meta == NULL ? NULL : json_loads(part->meta, 0, NULL);
-    const char *ending = json_string_value(json_object_get(meta, "ending"));
-    bool found = ending != NULL && strcmp(ending, LC_ENDING_OF_SNAPSHOT) == 0;
+    bool found = is_of_snapshot(meta);
     json_decref(meta);
     return found;
 }
@@ -354,8 +377,9 @@ static enum lc_err convert(const char *dir, const struct input *in, json_t *over
     json_t *meta = collect_meta(dir, defs, override);
     json_int_t ranks = integer(meta, "ranks", 0);
     bool covered = covers_all(defs, ranks);
-    if (json_object_get(meta, "complete") == NULL)
+    if (json_object_get(meta, "complete") == NULL || (!in->whole && !covered))
         json_object_set_new(meta, "complete", json_boolean(in->whole && covered));
+    json_object_del(meta, LC_META_FIRST_END);
     if (json_object_get(meta, "ending") == NULL)
         json_object_set_new(meta, "ending", json_string(in->whole ? "MPI_Finalize" : "unknown"));
     char(*hosts)[LC_RANK_HOST_BYTES] = covered ? NULL : read_hosts(dir, ranks, &several);

@@ -21,7 +21,9 @@
 #include "base/err.h"
 #include "format/raw.h"
 
-#define LC_DUMP_REQUEST       ".dump"
+#define LC_DUMP_REQUEST ".dump"
+/* When the node's first program ended, in seconds of the calendar; in the meta of parts only. */
+#define LC_META_FIRST_END     "first_end_s"
 #define LC_ENDING_OF_SNAPSHOT "running" /* "ending" in the meta of a part: the node has not ended */
 
 /* Makes profile.cubex and meta.json of what is there. `meta` (may be NULL; not taken) overrides

@@ -13,6 +13,7 @@
 #include "base/perf_sampler.h"
 #include "base/timer.h"
 #include "format/state.h"
+#include "run/experiment.h"
 #include "run/json_string.h"
 #include "run/openmp.h"
 #include "run/run_options.h"
@@ -168,10 +169,16 @@ static json_t *start_and_end(const struct lc_run *run) {
                      (double)finish_ns * 1e-9);
 }
 
+/* An instant of this node's clock by the calendar. */
+static double seconds_of(uint64_t instant_ns) {
+    uint64_t now = lc_monotonic_raw_ns();
+    return 1e-9 * ((double)lc_realtime_ns() - ((double)now - (double)instant_ns));
+}
+
 json_t *lc_meta_end(const struct lc_run *run, const char *ending, bool complete) {
     json_t *meta = json_object(), *endings = json_array();
     char text[64];
-    uint64_t begin = run->begin_ns;
+    uint64_t begin = run->begin_ns, first = UINT64_MAX;
     uint64_t end = run->end_ns != 0 ? run->end_ns : lc_monotonic_raw_ns();
     if (run->counted_ns > end)
         end = run->counted_ns;
@@ -184,6 +191,8 @@ json_t *lc_meta_end(const struct lc_run *run, const char *ending, bool complete)
             begin = state->header->begin_ns;
         if (other_end > end)
             end = other_end;
+        if (other_end != 0 && other_end < first)
+            first = other_end;
         ending_of(state->header, text, sizeof text);
         if (state->rank >= 0 && (size_t)state->rank < json_array_size(endings))
             json_array_set_new(endings, (size_t)state->rank, json_string(text));
@@ -193,6 +202,8 @@ json_t *lc_meta_end(const struct lc_run *run, const char *ending, bool complete)
     json_object_set_new(meta, "ending", json_string(ending));
     json_object_set_new(meta, "endings", endings);
     json_object_set_new(meta, "wall_time_s", json_real((double)(end - begin) * 1e-9));
+    if (first != UINT64_MAX)
+        json_object_set_new(meta, LC_META_FIRST_END, json_real(seconds_of(first)));
     json_object_set_new(meta, "end", time_text(lc_realtime_ns()));
     json_object_set_new(meta, "start_and_end", start_and_end(run));
     if (run->end_ns != 0 && WIFEXITED(run->wait_status))

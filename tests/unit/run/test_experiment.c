@@ -56,7 +56,8 @@ static int end(void **state) {
 }
 
 /* The part of a node with one rank, which called MPI_Barrier that often. */
-static void save(int32_t rank, const char *ending, uint64_t calls) {
+static void save_end(int32_t rank, const char *ending, uint64_t calls, double first_end_s,
+                     bool complete) {
     struct lc_raw *raw;
     uint32_t module, root, in_main, call, name, location;
     char host[16];
@@ -76,11 +77,16 @@ static void save(int32_t rank, const char *ending, uint64_t calls) {
     struct lc_raw_row row = {
         .node = call, .location = location, .count = calls, .sum_ns = calls, .max_ns = 1};
     assert_int_equal(lc_raw_add_row(raw, &row), LC_OK);
-    json_t *meta = json_pack("{s:b, s:s}", "complete", 0, "ending", ending);
+    json_t *meta = json_pack("{s:b, s:s, s:f}", "complete", complete, "ending", ending,
+                             LC_META_FIRST_END, first_end_s);
     raw->meta = json_dumps(meta, 0);
     json_decref(meta);
     assert_int_equal(lc_experiment_write_partial(dir, rank, raw), LC_OK);
     lc_raw_free(raw);
+}
+
+static void save(int32_t rank, const char *ending, uint64_t calls) {
+    save_end(rank, ending, calls, 0.0, false);
 }
 
 static void finish(void) {
@@ -163,6 +169,46 @@ static void writers_that_were_killed(void **state) {
     }
 }
 
+static void expect_meta(const char *ending, bool complete) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/meta.json", dir);
+    json_t *meta = json_load_file(path, 0, NULL);
+    assert_non_null(meta);
+    assert_string_equal(json_string_value(json_object_get(meta, "ending")), ending);
+    assert_true(json_boolean_value(json_object_get(meta, "complete")) == complete);
+    assert_null(json_object_get(meta, LC_META_FIRST_END));
+    json_decref(meta);
+}
+
+/* The launcher kills the others when one has died: that one says how the run ended, whichever part
+ * is read first. */
+static void a_rank_that_died_first(void **state) {
+    (void)state;
+    for (int dies = 0; dies < RANKS; dies++) {
+        if (dies > 0) {
+            end(NULL);
+            assert_int_equal(begin(NULL), 0);
+        }
+        for (int rank = 0; rank < RANKS; rank++)
+            save_end(rank, rank == dies ? "signal 11" : "signal 9", 1,
+                     rank == dies ? 1000.25 : 1000.5, false);
+        finish();
+        expect_meta("signal 11", false);
+    }
+}
+
+/* All ranks have ended by themselves, but of one nothing is there yet. */
+static void a_part_is_not_all(void **state) {
+    (void)state;
+    save_end(0, "exit", 1, 1000, true);
+    finish();
+    expect_meta("exit", false);
+    save_end(1, "exit", 1, 1000, true);
+    finish();
+    expect_meta("exit", true);
+    assert_false(is_there(".run.json") || is_there(".partial.0.raw"));
+}
+
 static void nothing_was_saved(void **state) {
     (void)state;
     assert_int_equal(lc_experiment_finish_partial(dir, false), LC_ERR_NOT_FOUND);
@@ -173,6 +219,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(nodes_that_end_together, begin, end),
         cmocka_unit_test_setup_teardown(a_node_that_ends_after_a_snapshot, begin, end),
         cmocka_unit_test_setup_teardown(writers_that_were_killed, begin, end),
+        cmocka_unit_test_setup_teardown(a_rank_that_died_first, begin, end),
+        cmocka_unit_test_setup_teardown(a_part_is_not_all, begin, end),
         cmocka_unit_test_setup_teardown(nothing_was_saved, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
