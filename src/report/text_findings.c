@@ -114,6 +114,8 @@ static void say_nothing_found(const struct lc_text *text, bool has_causes) {
     const struct lc_sums *sums = text->sums;
     if (lc_text_only_time(text))
         fprintf(text->out, "  only the run time was measured: nothing is known of waiting\n");
+    else if (lc_text_uninitialised(text))
+        fprintf(text->out, "  none: MPI was not initialised, so waiting was not measured\n");
     else if (sums->estimated)
         fprintf(text->out, "  waits are estimated only: who was late was not measured\n");
     else if (has_causes && sums->total_waiting > much_waiting * sums->total_time)

@@ -120,6 +120,10 @@ bool lc_text_only_time(const struct lc_text *text) {
     return text->view->n_paths <= 1 && !text->analysis;
 }
 
+bool lc_text_uninitialised(const struct lc_text *text) {
+    return json_is_false(json_object_get(text->meta, "mpi_initialised"));
+}
+
 /* What was never called took no time. */
 static void print_start_and_end(const struct lc_text *text) {
     const struct lc_sums *sums = text->sums;
@@ -148,6 +152,12 @@ static void print_shares(const struct lc_text *text) {
     static const size_t least = 68; /* columns of the longest line */
     if (lc_text_only_time(text)) {
         fputs("  only the run time was measured\n", text->out);
+        return;
+    }
+    if (lc_text_uninitialised(text)) {
+        lc_text_wrapped(text, 0, 2,
+                        "MPI was not initialised: who is late, critical path and efficiency are "
+                        "measured from MPI_Init on");
         return;
     }
     if (lc_text_without_mpi(text)) {
@@ -501,7 +511,8 @@ static void print_warnings(const struct lc_text *text, bool at_length) {
     char line[700];
     const json_t *complete = json_object_get(text->meta, "complete");
     const char *ending = get_string(text->meta, "ending");
-    bool lacks = text->pop == NULL && !text->analysis && !lc_text_only_time(text);
+    bool lacks = text->pop == NULL && !text->analysis && !lc_text_only_time(text) &&
+                 !lc_text_uninitialised(text);
     if (json_is_false(complete)) {
         snprintf(line, sizeof line,
                  "incomplete: the program ended by %s; times are up to that point%s%s",

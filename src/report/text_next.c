@@ -83,7 +83,7 @@ void lc_text_next(const struct lc_text *text) {
                          "Root causes: its trace is unfinished: `latecomer recover %s`, then "
                          "`latecomer analyze %s`",
                          directory, directory);
-    else if (is_profile && !lc_text_only_time(text)) {
+    else if (is_profile && !lc_text_only_time(text) && !lc_text_uninitialised(text)) {
         lc_strbuf_puts(&line, "Root causes: run with `latecomer run --trace`, then `latecomer "
                               "analyze` finds them");
         advise = true;

@@ -35,6 +35,9 @@ bool lc_text_without_mpi(const struct lc_text *text);
 /* Nothing but its run time is known of the program: no call of MPI, no region of OpenMP, no
  * function was measured. */
 bool lc_text_only_time(const struct lc_text *text);
+/* A program with an MPI library that never came out of MPI_Init, where the clocks begin: nothing is
+ * known of waiting. */
+bool lc_text_uninitialised(const struct lc_text *text);
 const char *lc_text_alarm(const struct lc_text *text); /* for what is bad */
 const char *lc_text_plain(const struct lc_text *text); /* ends both */
 /* Prints words in lines of at most the width, each with `indent` blanks before it; the first line

@@ -230,7 +230,7 @@ static enum lc_err print_place(const struct lc_text *text, const struct lc_wait_
 enum lc_err lc_text_waits(const struct lc_text *text) {
     const struct lc_sums *sums = text->sums;
     double *row;
-    if (sums->n_waits == 0 || lc_text_only_time(text))
+    if (sums->n_waits == 0 || lc_text_only_time(text) || lc_text_uninitialised(text))
         return LC_OK;
     lc_text_heading(text, "Largest wait states",
                     sums->estimated

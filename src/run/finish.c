@@ -82,6 +82,19 @@ static bool is_without_mpi(const struct lc_state_header *header) {
     return header != NULL && header->flavour == LC_FLAVOUR_UNKNOWN;
 }
 
+/* MPI is there, and MPI_Init has not returned: its clocks have not begun, and each rank is known to
+ * its own parent alone. */
+static bool is_uninitialised(const struct lc_state_header *header) {
+    return header != NULL && !is_without_mpi(header) && atomic_load(&header->peers.count) == 0;
+}
+
+/* A program that may use MPI, and did not: its end is one as good as any. */
+static bool ended_without_mpi(const struct lc_run *run) {
+    const struct lc_state_header *header = own_state(run);
+    return is_uninitialised(header) && atomic_load(&header->ending) != LC_ENDING_ABORT &&
+           run->end_ns != 0 && WIFEXITED(run->wait_status);
+}
+
 /* Saves the node's states and makes a result of what is there. */
 static enum lc_err save_node(struct lc_run *run, const char *ending, bool complete, bool keep) {
     struct lc_raw *all;
@@ -91,6 +104,8 @@ static enum lc_err save_node(struct lc_run *run, const char *ending, bool comple
         json_object_set_new(meta, "mpi_calls", json_integer(0));
     else
         json_object_set_new(meta, "mpi", json_string(mpi_name(run)));
+    if (is_uninitialised(own_state(run)))
+        json_object_set_new(meta, "mpi_initialised", json_false());
     free(all->meta);
     all->meta = json_dumps(meta, JSON_REAL_PRECISION(17));
     json_decref(meta);
@@ -135,10 +150,17 @@ static void wait_for_others(struct lc_run *run, int limit_ms) {
 }
 
 static void write_as_writer(struct lc_run *run, const char *ending) {
-    enum lc_err err = save_node(run, ending, false, false);
+    bool without = ended_without_mpi(run);
+    enum lc_err err = save_node(run, ending, without, false);
     if (err != LC_OK)
         lc_complain("%s", lc_err_text());
-    else
+    else if (without && run->launch.rank == 0)
+        lc_say("the program did not initialise MPI: times, and nothing of who waits, are in %s",
+               run->dir.path);
+    else if (!without && is_uninitialised(own_state(run)))
+        lc_say("the program ended before MPI_Init (%s): partial result in %s", ending,
+               run->dir.path);
+    else if (!without)
         lc_say("the program ended %s (%s): partial result in %s",
                is_without_mpi(own_state(run)) ? "early" : "without MPI_Finalize", ending,
                run->dir.path);

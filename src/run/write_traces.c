@@ -93,8 +93,14 @@ void lc_run_trace_salvage(struct lc_run *run) {
         return;
     for (size_t i = 0; i < run->peers.n_states; i++) {
         const struct lc_mapped_state *state = &run->peers.states[i];
-        if (lc_trace_area_of(state->header, state->bytes) == NULL)
+        const struct lc_trace_area *area = lc_trace_area_of(state->header, state->bytes);
+        if (area == NULL)
             continue;
+        if (area->rank < 0) { /* whose events they are, and where they belong, MPI_Init tells */
+            if (state->rank == 0)
+                lc_say("no trace: it begins with MPI_Init, which did not return");
+            continue;
+        }
         if (lc_trace_salvage(state->header, state->bytes, run->dir.path) == LC_OK)
             any = true;
         else
