@@ -193,7 +193,11 @@ static enum lc_err read_call(struct reader *r, uint32_t thread, const struct lc_
                              .min_ns = ns,
                              .max_ns = ns};
     r->booked_ns[thread] += ns;
-    return lc_raw_add_row(r->out, &out);
+    LC_TRY(lc_raw_add_row(r->out, &out));
+    struct lc_raw_value unfinished = {
+        .node = out.node, .location = out.location, .value = (double)ns * 1e-9};
+    LC_TRY(lc_raw_add_name(r->out, "mpi_unfinished", &unfinished.metric));
+    return lc_raw_add_value(r->out, &unfinished);
 }
 
 static enum lc_err read_threads(struct reader *r) {

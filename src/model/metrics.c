@@ -69,6 +69,8 @@ static const struct entry table[] = {
      "Duration of the shortest single call."},
     {"max_time", NULL, LC_METRIC_EXCLUSIVE, LC_DTYPE_MAX_DOUBLE, "sec", "Longest call",
      "Duration of the longest single call."},
+    {"mpi_unfinished", NULL, SECONDS, "Unfinished calls",
+     "Time in MPI calls that had not returned when the program ended, or when it was looked at."},
 
     /* Messages and collectives: counts (waitstates.md 2.7) */
     {"syncs_send", NULL, COUNT, "Synchronising sends", "Messages without bytes that were sent."},

@@ -62,6 +62,12 @@ static const struct lc_finding_kind kinds[] = {
     [LC_MANY_SMALL_MESSAGES] = {"many_small_messages",
                                 "{detail} cost {severity} ({share} of all time)",
                                 "Combine them into fewer, larger messages.", 0.02, false},
+    [LC_UNFINISHED_CALL] =
+        {"unfinished_call",
+         "{ranks} had called {detail}: {severity} ({share} of all time) until then",
+         "Find out what the call waits for: a message that nobody sends, a collective that a rank "
+         "does not come to; or whether it would have returned, had the run not ended.",
+         0.01, false},
     [LC_THREAD_IMBALANCE] = {"thread_imbalance",
                              "threads of a team wait {severity} ({share} of all time) for {detail}",
                              "Spread the work evenly over the threads (another loop schedule, "

@@ -92,6 +92,63 @@ static double least_cost(const struct lc_search *search, uint32_t path, double v
     return least_s + lost * search->sums->time[path];
 }
 
+/* Sums of the metric of calls that had not returned, of all ranks, per path. */
+static enum lc_err sum_unfinished(struct lc_search *search, double *of) {
+    for (uint32_t p = 0; p < search->view->n_paths; p++)
+        if (search->view->paths[p].mpi)
+            LC_TRY(value_at(search, "mpi_unfinished", p, &of[p]));
+    return LC_OK;
+}
+
+/* Ranks that were in a call when they ended, or were looked at. What the call was for is not known,
+ * and so neither whether this is a cost of MPI, or waiting. */
+static enum lc_err add_unfinished(struct lc_search *search, uint32_t path, double seconds) {
+    const struct lc_model *model = search->view->model;
+    const char *ending = json_string_value(json_object_get(search->meta, "ending"));
+    bool running = ending != NULL && strcmp(ending, "running") == 0;
+    struct lc_finding finding = lc_finding_begin(LC_UNFINISHED_CALL);
+    finding.path = finding.evidence_path = path;
+    finding.metric = "mpi_unfinished";
+    finding.severity_s = seconds;
+    finding.certainty = LC_MEASURED;
+    snprintf(finding.detail, sizeof finding.detail, "%.60s, which had not returned when %s",
+             search->view->paths[path].name, running ? "the run was looked at" : "the run ended");
+    LC_TRY(value_at(search, "mpi_unfinished", path, &seconds));
+    for (size_t p = 0; p < model->n_processes; p++) {
+        double own = 0.0;
+        for (size_t l = 0; l < model->n_locations; l++)
+            own += model->locations[l].process == p ? search->row[l] : 0.0;
+        if (own <= 0.0)
+            continue;
+        if (finding.n_ranks < LC_FINDING_RANKS)
+            finding.ranks[finding.n_ranks] = model->processes[p].rank;
+        finding.n_ranks++;
+    }
+    return lc_finding_add(search, &finding);
+}
+
+/* The longest ones; MPI_Abort does not return. */
+static enum lc_err find_unfinished(struct lc_search *search) {
+    const struct lc_view *view = search->view;
+    double *of;
+    if (lc_model_find_metric(view->model, "mpi_unfinished") == LC_NONE)
+        return LC_OK;
+    LC_TRY(lc_alloc(&of, view->n_paths + 1, sizeof of[0]));
+    enum lc_err err = sum_unfinished(search, of);
+    for (int named = 0; err == LC_OK && named < MOST_COSTS; named++) {
+        uint32_t best = 0;
+        for (uint32_t p = 1; p < view->n_paths; p++)
+            if (of[p] > of[best] && strcmp(view->paths[p].name, "MPI_Abort") != 0)
+                best = p;
+        if (of[best] <= 0.0)
+            break;
+        err = add_unfinished(search, best, of[best]);
+        of[best] = 0.0;
+    }
+    free(of);
+    return err;
+}
+
 /* Time in an MPI call that is no waiting for others, per path. Above the critical path of useful
  * work nothing but MPI is left to save. */
 static enum lc_err add_mpi_cost(struct lc_search *search, uint32_t path, double seconds,
@@ -138,11 +195,13 @@ static enum lc_err find_mpi_costs(struct lc_search *search, const struct preempt
     if (search->lacks_cores || search->sums->estimated || search->sums->n_waits == 0 ||
         time == LC_NONE) /* what of it is waiting is not known */
         return LC_OK;
-    LC_TRY(lc_alloc(&cost, view->n_paths, sizeof cost[0]));
+    LC_TRY(lc_alloc(&cost, view->n_paths + 1, sizeof cost[0]));
+    enum lc_err err = sum_unfinished(search, cost);
     for (uint32_t p = 0; p < view->n_paths; p++)
         if (view->paths[p].mpi && !search->sums->apart[p] && !waits_untold(view->paths[p].name))
-            cost[p] = search->sums->time[p] - search->sums->waiting[p];
-    enum lc_err err = LC_OK;
+            cost[p] = search->sums->time[p] - search->sums->waiting[p] - cost[p];
+        else
+            cost[p] = 0.0;
     for (int named = 0; err == LC_OK && named < MOST_COSTS; named++) {
         uint32_t best = 0;
         for (uint32_t p = 1; p < view->n_paths; p++)
@@ -441,6 +500,8 @@ static enum lc_err find_processors(struct lc_search *search) {
     enum lc_err err = sum_preempted(search, &preempted);
     if (err == LC_OK)
         err = find_mpi_costs(search, &preempted);
+    if (err == LC_OK)
+        err = find_unfinished(search);
     if (err == LC_OK)
         err = find_cores(search);
     if (err == LC_OK)

@@ -102,6 +102,10 @@ def many_small_messages(share):
     return mpi_cost(share, comms_send={BARRIER: [1000] * N}, bytes_sent={BARRIER: [36000] * N})
 
 
+def unfinished_call(share):
+    return mpi_cost(share, mpi_unfinished={BARRIER: [share * T] * N})
+
+
 def oversubscribed(share):
     content, _ = mpi_cost(share)
     content["meta"]["cores"] = [2]
@@ -136,7 +140,7 @@ def task_scheduling(share):
     return content, None
 
 
-MADE = (late_rank, imbalance, serialisation_chain, late_receiver, preempted, mpi_cost, many_small_messages, oversubscribed, thread_imbalance, serial_part, limited_parallelism,
+MADE = (late_rank, imbalance, serialisation_chain, late_receiver, preempted, mpi_cost, many_small_messages, unfinished_call, oversubscribed, thread_imbalance, serial_part, limited_parallelism,
         lock_contention, task_scheduling)
 
 

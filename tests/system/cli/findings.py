@@ -225,6 +225,18 @@ is_close(findings("send", send)[0], kind="late_receiver", severity_s=2.0, callpa
 LATE_SEND = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], wait="mpi_latereceiver")
 check([f["kind"] for f in findings("send2", LATE_SEND, (3, 3.0))] == ["late_rank"], "a cause, and not its symptom")
 
+# Calls that never returned are no cost of MPI: what they were for is not known. MPI_Abort is not to return.
+for ending, when in {"signal 15": "the run ended", "running": "the run was looked at"}.items():
+    hung = result([4.0, 1.0, 1.0, 1.0], [0.0] * 4, [4.0, 0.0, 0.0, 0.0], mpi=[0.0, 3.0, 3.0, 3.0], call="main/MPI_Recv", complete=False, ending=ending)
+    hung["metrics"]["time"]["callpaths"]["main/MPI_Abort"] = [3.0, 0.0, 0.0, 0.0]
+    hung["metrics"]["mpi_unfinished"] = {"callpaths": {"main/MPI_Recv": [0.0, 2.0, 2.0, 0.0], "main/MPI_Abort": [3.0, 0.0, 0.0, 0.0]}}
+    found = {f["kind"]: f for f in findings("hung", hung) if f["callpath"] == "main/MPI_Recv"}
+    check(list(found) == ["mpi_cost", "unfinished_call"] or list(found) == ["unfinished_call", "mpi_cost"], f"a call that never returned: {found}")
+    is_close(found["unfinished_call"], severity_s=4.0, gain_s=None, ranks=[1, 2], certainty="measured",
+             text=f"ranks 1 and 2 had called MPI_Recv, which had not returned when {when}: 4 s (25.0 % of all time) until then")
+    is_close(found["mpi_cost"], severity_s=5.0)
+    check(not [f for f in findings("hung", hung) if f["kind"] == "unfinished_call" and f["callpath"] == "main/MPI_Abort"], "MPI_Abort does not return")
+
 # Iterations, clocks, losses.
 slow = result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0])
 slow["pop"]["phases"] = [dict(name="step", count=50, kept=50, elapsed_s=1.0,

@@ -44,6 +44,11 @@ def main():
                 # the other one naps for 1.2 s; on rank 0 only the first of two barriers returned, and there is no MPI_Recv
                 if waited < 0.2 or calls != wanted or (call == "recv" and own != 0):
                     problems.append(f"{how} {call}: {function} on rank 1: {waited:.3f} s in {calls:g} calls, on rank 0 {own:.3f} s")
+                late, unfinished = space.show("--metric", "mpi_unfinished"), [f for f in result["findings"] if f["kind"] == "unfinished_call"]
+                if not 0.2 <= column(late, "mpi_unfinished", function, 1) <= waited or column(late, "mpi_unfinished", function, 0) != 0:
+                    problems.append(f"{how} {call}: unfinished: {late['metrics']}")
+                if [f["ranks"] for f in unfinished] != [[1]] or f"rank 1 had called {function}, which had not returned when the run ended" not in unfinished[0]["text"]:
+                    problems.append(f"{how} {call}: {unfinished}")
     for problem in problems:
         print(f"PROBLEM {problem}")
     sys.exit(1 if problems else 0)
