@@ -12,12 +12,30 @@ static double all_cores(const json_t *meta) {
     return n;
 }
 
+/* On one node, where each rank was to have several threads (OMP_NUM_THREADS), and is known to have
+ * computed with fewer: with so few that there was a core for each. */
+static bool had_cores_for_all(const struct lc_view *view, const json_t *meta, double n_cores) {
+    const json_t *busy = json_object_get(meta, "busy_threads");
+    double threads = 0;
+    if (json_number_value(json_object_get(meta, "threads_wanted")) <= 1 ||
+        json_array_size(json_object_get(meta, "cores")) != 1)
+        return false;
+    for (size_t rank = 0; rank < view->model->n_processes; rank++) {
+        json_int_t own = json_integer_value(json_array_get(busy, rank));
+        if (own <= 0) /* not known */
+            return false;
+        threads += (double)own;
+    }
+    return threads <= n_cores && (double)view->model->n_locations <= n_cores;
+}
+
 bool lc_cores_oversubscribed(const struct lc_view *view, const json_t *meta, double *cores_out) {
     double n_cores = all_cores(meta);
     size_t wanted = view->model->n_locations;
     const json_t *flag = json_object_get(meta, "oversubscribed");
     *cores_out = n_cores;
-    return json_is_true(flag) || (flag == NULL && n_cores > 0 && (double)wanted > n_cores);
+    return (json_is_true(flag) && !had_cores_for_all(view, meta, n_cores)) ||
+           (flag == NULL && n_cores > 0 && (double)wanted > n_cores);
 }
 
 /* Cores of "0-3,8"; 0: unknown. */

@@ -40,6 +40,7 @@ struct lc_finding {
     int32_t ranks[LC_FINDING_RANKS]; /* those that stand out, the first ones */
     size_t n_ranks;                  /* all of them; 0: no rank stands out */
     bool one_process;                /* there is no other rank: it is about threads */
+    bool one_thread;                 /* ... and of those there is one */
     uint32_t replayed_path;          /* without which a replay tells the gain; LC_NONE: none */
     char from[64], to[64];           /* call sites between which it is; "" if unknown */
     uint32_t because_path;           /* LC_NONE: the place itself, or unknown */

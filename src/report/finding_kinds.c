@@ -140,7 +140,9 @@ static void put_ranks(struct lc_strbuf *out, const struct lc_finding *finding) {
     size_t shown = finding->n_ranks < LC_FINDING_RANKS ? finding->n_ranks : LC_FINDING_RANKS;
     bool several = finding->kind == &kinds[LC_IMBALANCE];
     if (finding->n_ranks == 0)
-        lc_strbuf_puts(out, finding->one_process ? "threads" : "all ranks");
+        lc_strbuf_puts(out, finding->one_thread    ? "the program"
+                            : finding->one_process ? "threads"
+                                                   : "all ranks");
     for (size_t i = 0; i < shown; i++)
         lc_strbuf_printf(out, "%s%d",
                          i > 0                   ? (i + 1 == finding->n_ranks ? " and " : ", ")

@@ -287,6 +287,7 @@ static enum lc_err find_preempted(struct lc_search *search, const struct preempt
     }
     name_preempted(search, sums->of, &finding);
     finding.one_process = search->n_ranks == 1;
+    finding.one_thread = search->view->model->n_locations == 1;
     return lc_finding_add(search, &finding);
 }
 

@@ -211,6 +211,15 @@ found, = (f for f in findings("robbed_died", died) if f["kind"] == "preempted")
 check(found["text"] == "all ranks lost the processor to other threads for 4 s (30.8 % of all time)" and found["gain_s"] is None, f"died: {found}")
 few = findings("few", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, cores=[2]))
 check([f["kind"] for f in few] == ["oversubscribed"] and few[0]["gain_s"] is None, f"what cannot be told: {few}")
+# OMP_NUM_THREADS was set, and no team was made: two ranks had a core each; not so with more threads, or if it is not known what they did.
+for busy, kinds in (([1, 1], ["mpi_cost"]), ([2, 1], ["oversubscribed"]), ([0, 1], ["oversubscribed"]), ([], ["oversubscribed"])):
+    wanted = result([1.0] * 2, [0.0] * 2, [1.0, 0.0], mpi=1.0, cores=[2], threads_wanted=2, oversubscribed=True, busy_threads=busy)
+    check([f["kind"] for f in findings("wanted", wanted)] == kinds, f"{busy}: {findings('wanted', wanted)}")
+    check(("2 ranks of 2 threads on 2 cores" in run("show", "wanted")) == (kinds == ["oversubscribed"]), f"{busy}: {run('show', 'wanted')}")
+alone = result([4.0], [0.0], [4.0], cores=[2])
+alone["metrics"]["time"]["callpaths"]["main/(preempted)"] = [1.0]
+alone["metrics"]["critical_path_useful"]["callpaths"] = {"main/work": [3.0], "main/(preempted)": [1.0]}
+check([f["text"].split(" lost")[0] for f in findings("alone", alone)] == ["the program"], f"one thread: {findings('alone', alone)}")
 narrow = findings("narrow", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0, binding=["0"] * 4, busy_threads=[2] * 4))
 check([f["kind"] for f in narrow] == ["bound_narrowly"], f"bound narrowly: {narrow}")
 # As many cores as the machine has: it is not the binding.
