@@ -100,19 +100,24 @@ static enum lc_err sum_unfinished(struct lc_search *search, double *of) {
     return LC_OK;
 }
 
+/* Of a snapshot. */
+static bool is_running(const char *ending) {
+    return ending != NULL && strcmp(ending, "running") == 0;
+}
+
 /* Ranks that were in a call when they ended, or were looked at. What the call was for is not known,
  * and so neither whether this is a cost of MPI, or waiting. */
 static enum lc_err add_unfinished(struct lc_search *search, uint32_t path, double seconds) {
     const struct lc_model *model = search->view->model;
     const char *ending = json_string_value(json_object_get(search->meta, "ending"));
-    bool running = ending != NULL && strcmp(ending, "running") == 0;
     struct lc_finding finding = lc_finding_begin(LC_UNFINISHED_CALL);
     finding.path = finding.evidence_path = path;
     finding.metric = "mpi_unfinished";
     finding.severity_s = seconds;
     finding.certainty = LC_MEASURED;
     snprintf(finding.detail, sizeof finding.detail, "%.60s, which had not returned when %s",
-             search->view->paths[path].name, running ? "the run was looked at" : "the run ended");
+             search->view->paths[path].name,
+             is_running(ending) ? "the run was looked at" : "the run ended");
     LC_TRY(value_at(search, "mpi_unfinished", path, &seconds));
     for (size_t p = 0; p < model->n_processes; p++) {
         double own = 0.0;
@@ -474,6 +479,15 @@ static enum lc_err find_clocks(struct lc_search *search) {
     return lc_finding_add(search, &finding);
 }
 
+static void put_ending(const char *ending, struct lc_finding *finding) {
+    bool known = ending != NULL && ending[0] != '\0' && strcmp(ending, "unknown") != 0;
+    if (is_running(ending))
+        snprintf(finding->detail, sizeof finding->detail, "the program went on after it");
+    else
+        snprintf(finding->detail, sizeof finding->detail, "the program ended by %.60s",
+                 known ? ending : "something unknown");
+}
+
 static enum lc_err find_losses(struct lc_search *search) {
     const json_t *coverage = json_object_get(search->meta, "coverage");
     struct lc_finding finding = lc_finding_begin(LC_INCOMPLETE);
@@ -482,7 +496,7 @@ static enum lc_err find_losses(struct lc_search *search) {
         snprintf(finding.detail, sizeof finding.detail, "nothing is known about %zu rank%s",
                  unknown, lc_plural((double)unknown));
     else if (json_is_false(json_object_get(search->meta, "complete")))
-        snprintf(finding.detail, sizeof finding.detail, "the program did not end by itself");
+        put_ending(json_string_value(json_object_get(search->meta, "ending")), &finding);
     else if (number(coverage, "calls_lost") > 0)
         snprintf(finding.detail, sizeof finding.detail, "no room in the result for %.0f call%s",
                  number(coverage, "calls_lost"), lc_plural(number(coverage, "calls_lost")));

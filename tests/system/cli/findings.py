@@ -341,6 +341,9 @@ clocks = findings("clocks", result([1.0] * 4, [0.0] * 4, [1.0] * 4, piggyback={"
 check([f["kind"] for f in clocks] == ["clock_violations"] and "3 events come before their cause, by up to 10 us" in clocks[0]["text"], f"{clocks}")
 dead = findings("dead", dict(LATE, meta=dict(LATE["meta"], complete=False, ending="signal 9")), (3, 3.0))
 check([f["kind"] for f in dead] == ["late_rank", "incomplete"], f"{dead}")
+for ending, told in {"signal 9": "the program ended by signal 9", "MPI_Abort": "the program ended by MPI_Abort", "running": "the program went on after it", "unknown": "the program ended by something unknown"}.items():
+    dead = findings("dead", dict(LATE, meta=dict(LATE["meta"], complete=False, ending=ending)), (3, 3.0))
+    check(dead[1]["text"] == f"the measurement is incomplete: {told}", f"{ending}: {dead[1]}")
 
 # The analysis of the same run sharpens a profile: costs that are exact, gains no larger than what the others wait.
 analysis = dict(LATE, metrics={"time": LATE["metrics"]["time"], "mpi_barrier_wait": LATE["metrics"]["mpi_barrier_wait"],
