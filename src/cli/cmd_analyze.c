@@ -50,6 +50,24 @@ static long parse_ranks(const char *text) {
     return n;
 }
 
+/* What stands where an archive is wanted is one to be measured: a program, or the launcher. */
+static bool is_program(const char *operand) {
+    struct stat info;
+    size_t n = strlen(operand);
+    bool archive = n > 5 && strcmp(operand + n - 5, ".otf2") == 0;
+    if (stat(operand, &info) != 0)
+        return lc_is_launcher_name(operand);
+    return !archive && S_ISREG(info.st_mode) && access(operand, X_OK) == 0;
+}
+
+static void take_operand(struct settings *s, const char *arg) {
+    if (is_program(arg))
+        lc_cli_usage("analyze: %s: is a program, no trace: measure it first: "
+                     "mpirun -n 4 latecomer run --trace -o DIR ./app; then latecomer analyze DIR",
+                     arg);
+    lc_cli_operand(&s->operand, arg, "analyze", "archive");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
     struct settings *s = state->input;
     switch (key) {
@@ -74,7 +92,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         s->what_if = arg;
         break;
     case ARGP_KEY_ARG:
-        lc_cli_operand(&s->operand, arg, "analyze", "archive");
+        take_operand(s, arg);
         break;
     case ARGP_KEY_NO_ARGS:
         lc_cli_usage("analyze: no archive: give an experiment directory or a traces.otf2");
