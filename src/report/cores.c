@@ -12,6 +12,18 @@ static double all_cores(const json_t *meta) {
     return n;
 }
 
+/* Nothing is known of a run that died but what OMP_NUM_THREADS says, and no rank had made a team.
+ */
+static bool made_no_team(const json_t *meta) {
+    const json_t *threads = json_object_get(meta, "threads"), *item;
+    size_t i;
+    if (!json_is_false(json_object_get(meta, "complete")) || json_array_size(threads) == 0 ||
+        json_object_get(meta, "busy_threads") != NULL)
+        return false;
+    json_array_foreach(threads, i, item) if (json_number_value(item) > 1) return false;
+    return true;
+}
+
 /* On one node, where each rank was to have several threads (OMP_NUM_THREADS), and is known to have
  * computed with fewer: with so few that there was a core for each. */
 static bool had_cores_for_all(const struct lc_view *view, const json_t *meta, double n_cores) {
@@ -21,7 +33,7 @@ static bool had_cores_for_all(const struct lc_view *view, const json_t *meta, do
         json_array_size(json_object_get(meta, "cores")) != 1)
         return false;
     for (size_t rank = 0; rank < view->model->n_processes; rank++) {
-        json_int_t own = json_integer_value(json_array_get(busy, rank));
+        json_int_t own = made_no_team(meta) ? 1 : json_integer_value(json_array_get(busy, rank));
         if (own <= 0) /* not known */
             return false;
         threads += (double)own;
@@ -55,6 +67,8 @@ static double count_cores(const char *list) {
 double lc_cores_threads_of(const json_t *meta, size_t rank) {
     const json_t *busy = json_array_get(json_object_get(meta, "busy_threads"), rank);
     double wanted = json_number_value(json_object_get(meta, "threads_wanted"));
+    if (made_no_team(meta))
+        return 1;
     if (json_is_integer(busy) && json_integer_value(busy) > 0)
         wanted = (double)json_integer_value(busy);
     return wanted > 1 ? wanted : 1;

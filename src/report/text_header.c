@@ -243,7 +243,7 @@ static void print_narrow(const struct lc_text *text) {
 }
 
 static void print_oversubscription(const struct lc_text *text) {
-    double n_cores, threads = get_number(text->meta, "threads_wanted");
+    double n_cores, threads = lc_cores_threads_of(text->meta, 0);
     size_t wanted = text->view->model->n_locations;
     if (!lc_cores_oversubscribed(text->view, text->meta, &n_cores))
         return;

@@ -216,6 +216,11 @@ for busy, kinds in (([1, 1], ["mpi_cost"]), ([2, 1], ["oversubscribed"]), ([0, 1
     wanted = result([1.0] * 2, [0.0] * 2, [1.0, 0.0], mpi=1.0, cores=[2], threads_wanted=2, oversubscribed=True, busy_threads=busy)
     check([f["kind"] for f in findings("wanted", wanted)] == kinds, f"{busy}: {findings('wanted', wanted)}")
     check(("2 ranks of 2 threads on 2 cores" in run("show", "wanted")) == (kinds == ["oversubscribed"]), f"{busy}: {run('show', 'wanted')}")
+# The same of a run that died, of which no more is known than that.
+for threads, wide in (([1, 1], False), ([2, 1], True)):
+    died = result([1.0] * 2, [0.0] * 2, [1.0, 0.0], mpi=1.0, cores=[2], threads_wanted=2, oversubscribed=True, threads=threads, openmp=True, complete=False, ending="exit")
+    kinds, shown = [f["kind"] for f in findings("wanted", died)], run("show", "wanted")
+    check(("oversubscribed" in kinds) == ("oversubscribed:" in shown) == ("computes with 2 threads" in shown) == wide, f"{threads}: {kinds} {shown}")
 alone = result([4.0], [0.0], [4.0], cores=[2])
 alone["metrics"]["time"]["callpaths"]["main/(preempted)"] = [1.0]
 alone["metrics"]["critical_path_useful"]["callpaths"] = {"main/work": [3.0], "main/(preempted)": [1.0]}

@@ -124,7 +124,7 @@ for program, sampling, coverage, wanted in (
 odd = result(4, [1.0, 1.5, 1.0, 2.0], 2.4)
 odd["metrics"]["mpi_latesender"] = odd["metrics"]["mpi_barrier_wait"]
 odd["meta"]["coverage"].update(region_errors=3, switches=0)
-odd["meta"].update(openmp=True, threads_wanted=2, oversubscribed=True)
+odd["meta"].update(openmp=True, threads_wanted=2, oversubscribed=True, busy_threads=[2] * 4)
 odd["pop"]["phases"] = [dict(odd["pop"]["phases"][0], name=f"part {i}", elapsed_s=0.25) for i in range(10)]
 odd["pop"]["what_if"] = [dict(spec=s, critical_path_s=2.0, predicted_s=p, measured_s=2.4, unknown=u)
                          for s, p, u in (("a=0.5", 2.39999, []), ("b=0.5", 1.8, ["b"]), ("MPI_Recv=0", 2.4, ["MPI_Recv"]))]
