@@ -111,6 +111,16 @@ static size_t find_worst(const struct dialect *dialect, const json_t *values) {
     return worst;
 }
 
+/* Who often lost the processor outside of MPI and of the OpenMP runtime did so inside, too, where
+ * it cannot be seen. */
+static bool lost_processors(const struct lc_text *text) {
+    double lost = 0.0;
+    for (uint32_t p = 0; p < text->view->n_paths; p++)
+        if (strcmp(text->view->paths[p].name, "(preempted)") == 0)
+            lost += text->sums->time[p];
+    return lost > 0.05 * text->sums->total_time;
+}
+
 /* A low transfer has other reasons than messages where threads lack cores. */
 static const char *advice_of(const struct lc_text *text, const struct lc_text_factor *factor) {
     double cores, computing;
@@ -129,6 +139,12 @@ static const char *advice_of(const struct lc_text *text, const struct lc_text_fa
         return "more ranks or threads than cores: this includes waiting for a core";
     if (lc_cores_crowded(text->view, text->meta, &computing, &cores))
         return "more threads than cores compute: this may include waiting for a core";
+    if (lost_processors(text))
+        return threads
+                   ? "time in the OpenMP runtime: its own, or without a processor, which others "
+                     "took there as they did outside"
+                   : "time in MPI: its own, or without a processor, which others took there as "
+                     "they did outside";
     return threads ? "time in the OpenMP runtime itself: fewer or larger regions and tasks"
                    : factor->advice;
 }
@@ -148,9 +164,11 @@ static const char *short_advice_of(const struct lc_text *text,
         return "threads share cores";
     if (lc_cores_crowded(text->view, text->meta, &computing, &cores))
         return "more threads than cores";
-    return lc_cores_oversubscribed(text->view, text->meta, &cores) ? "more ranks than cores"
-           : threads                                               ? "the OpenMP runtime itself"
-                                                                   : "MPI itself";
+    if (lc_cores_oversubscribed(text->view, text->meta, &cores))
+        return "more ranks than cores";
+    if (lost_processors(text))
+        return threads ? "OpenMP, or no processor" : "MPI, or no processor";
+    return threads ? "the OpenMP runtime itself" : "MPI itself";
 }
 
 /* Below the line of its factor; the arrow marks the lowest one. */
