@@ -129,9 +129,10 @@ int gettimeofday(struct timeval *restrict t, void *restrict zone) {
 }
 
 time_t time(time_t *out) {
+    struct timeval true_time;
     time_t now;
     if (!sim_is_on())
-        now = (time_t)syscall(SYS_time, NULL);
+        now = syscall(SYS_gettimeofday, &true_time, NULL) == 0 ? true_time.tv_sec : -1;
     else
         now = (time_t)(read_clock(__builtin_return_address(0), false) / 1000000000u);
     if (out != NULL)
