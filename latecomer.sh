@@ -226,7 +226,7 @@ nightly() { # PART [OPTION ..]
   # what cannot be installed is skipped with a reason
   # shellcheck disable=SC2086
   [ "$1" != long ] || need "the lines for pandas and R" $reader_packages || true
-  [ "$1" != distributions ] || need "other releases of Debian" debootstrap || true
+  [ "$1" != distributions ] || need "other releases of Debian, and another processor" debootstrap qemu-user-static || true
   LC_PATIENCE=$(/usr/bin/python3 tests/gate/gate.py --patience)
   export LC_PATIENCE
   while read -r preset targets; do

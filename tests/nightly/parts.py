@@ -188,7 +188,8 @@ def distributions(_):
     clean = [lambda turn, flavour=flavour, step=step: Item(f"clean root, {flavour}: {step}", [str(HERE / "clean_root.sh"), flavour, step])
              for step in ("deb", "build") for flavour in ("openmpi", "mpich")]
     return clean + [lambda turn, release=release, step=step: Item(f"debian {release}: {step}", [str(HERE / "other_debian.sh"), release, step], resumes=True)
-                    for release in RELEASES for step in ("install", *SLICES)]
+                    for release in RELEASES for step in ("install", *SLICES)] + \
+        [lambda turn, step=step: Item(f"aarch64: {step}", [str(HERE / "other_processor.sh"), "bookworm", step], resumes=True) for step in ("install", "unit", "sim")]
 
 
 PARTS = {

@@ -23,11 +23,22 @@ inside() { # COMMAND: in the other root, with /proc, /dev and /sys
     LC_PATIENCE="${LC_PATIENCE:-3}" ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/root/certificates.crt} sh -c "$1"
 }
 
-make_root() { # RELEASE
+# Programs of another processor run where the kernel knows their emulator and keeps it open (binfmt_misc, flag F), so that it needs not be in the root.
+can_run() { # ARCHITECTURE of dpkg
+  [ "$1" != "$(dpkg --print-architecture)" ] || return 0
+  [ "$1" = arm64 ] || skip "no emulator is known for $1"
+  local known=/proc/sys/fs/binfmt_misc
+  [ -e $known/register ] || mount -t binfmt_misc none $known 2>/dev/null || skip "the kernel has no binfmt_misc"
+  [ ! -e $known/qemu-aarch64 ] || return 0
+  [ -e /usr/lib/binfmt.d/qemu-aarch64.conf ] || skip "qemu-user-static is not installed"
+  printf %s "$(cat /usr/lib/binfmt.d/qemu-aarch64.conf)" >$known/register
+}
+
+make_root() { # RELEASE [ARCHITECTURE of dpkg: this machine's]
   [ ! -e "$root/.made" ] || return 0
   rm -rf --one-file-system "$root"
   mkdir -p "$root"
-  debootstrap --variant=minbase "$1" "$root" "$mirror" >"$root.log" 2>&1 || { tail -n 3 "$root.log"; skip "$1 cannot be had from $mirror"; }
+  debootstrap --variant=minbase ${2:+--arch="$2"} "$1" "$root" "$mirror" >"$root.log" 2>&1 || { tail -n 3 "$root.log"; skip "$1 cannot be had from $mirror"; }
   touch "$root/.made"
 }
 
@@ -40,7 +51,7 @@ packages() { # LIST..: the names in these lists of latecomer.sh
 
 install_known() { # NAME..: names that the release does not have are said and left out
   # shellcheck disable=SC2016
-  inside 'apt-get update -qq; wanted=; for p in '"$*"'; do apt-cache show "$p" >/dev/null 2>&1 && wanted="$wanted $p" || echo "not in this release: $p"; done
+  inside 'apt-get update -qq; wanted=; for p in '"$*"'; do apt-cache policy "$p" | grep -q "Candidate: [^(]" && wanted="$wanted $p" || echo "not in this release: $p"; done
     apt-get install -y -qq --no-install-recommends $wanted >/root/install.log 2>&1 || { tail -n 5 /root/install.log; exit 1; }'
 }
 
