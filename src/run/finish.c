@@ -371,8 +371,13 @@ static void unmeasured(struct lc_run *run, const struct lc_state_header *own) {
         if (run->launch.size == 1 && who_clears_environment(run->argv) == NULL && finish_plain(run))
             return;
         say_nothing_measured(run);
-    } else
-        lc_say("%s: ran unmeasured: %.*s", run->argv[0], (int)sizeof own->why, own->why);
+    } else {
+        bool starts_launcher = run->launch.launcher == NULL && own->size > 1;
+        lc_say("%s: ran unmeasured: %.*s%s", run->argv[0], (int)sizeof own->why, own->why,
+               starts_launcher ? ": put `latecomer run` after the launcher that it starts, right "
+                                 "before the program"
+                               : "");
+    }
     lc_rundir_unlink(&run->dir);
     lc_experiment_clean(run->dir.path);
 }

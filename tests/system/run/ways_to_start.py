@@ -166,6 +166,15 @@ def says_why(ws):
         check(f"{name}: there is a result", not (ws.root / f"why{number}").exists())
 
 
+def starts_a_launcher(ws):
+    """A script that starts the launcher, and the tool before the script: as bare, and told where the tool belongs."""
+    script = ["sh", "-c", '"$@"', "sh", *ws.launcher(RANKS), str(ws.root / "program")]
+    done = ws.run([*ws.tool(directory="script"), *script], timeout=patience(60))
+    said = " ".join(line for line in done.tool_lines() if "ran unmeasured" in line)
+    check(f"a launcher in a script: {done.status}, {done.err[-600:]}", done.status == 0 and not (ws.root / "script").exists())
+    check(f"a launcher in a script: said {said}", "put `latecomer run` after the launcher that it starts, right before the program" in said)
+
+
 def dies_before_init(ws):
     """Programs that find their command line wrong after they have asked for MPI's version, with variables of a launcher that kills nobody: both ranks,
     or rank 1 alone, since rank 0 is late. Each is the rank that its launcher says, and no result is whole without the others."""
@@ -267,6 +276,7 @@ def main():
             says_why(ws)
         if chosen_habits():
             dies_before_init(ws)
+            starts_a_launcher(ws)
     print(f"{len(failures)} not as expected")
     return bool(failures)
 
