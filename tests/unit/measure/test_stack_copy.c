@@ -78,6 +78,28 @@ static void frames_are_found(void **state) {
     assert_int_equal(lc_stack_copy_walk(NULL, sample, found, MOST, &cut), 0);
 }
 
+#if defined(__aarch64__)
+/* leaf stores nothing, so that it returns to where the register says; only the first frame can. */
+static void leaf_returns_by_register(void **state) {
+    (void)state;
+    uint64_t found[MOST];
+    bool cut;
+    rules[0] = (struct lc_rule){.ip = 0x101, .cfa = LC_CFA_SP, .fp = LC_SAVED_FP_SAME};
+    rules[1] = (struct lc_rule){
+        .ip = 0x200, .cfa = LC_CFA_SP, .cfa_offset = 16, .ra_offset = -8, .fp = LC_SAVED_FP_SAME};
+    rules[2] = (struct lc_rule){.ip = 0x300, .cfa = LC_CFA_SP, .fp = LC_SAVED_FP_SAME};
+    sample->registers[LC_PERF_IP] = 0x100;
+    sample->registers[LC_PERF_SP] = SP;
+    sample->registers[LC_PERF_LR] = 0x200;
+    sample->stack[1] = 0x300;
+    sample->stack_bytes = 64;
+    assert_int_equal(lc_stack_copy_walk(NULL, sample, found, MOST, &cut), 3);
+    assert_int_equal(found[1], 0x200);
+    assert_int_equal(found[2], 0x300);
+    assert_true(cut); /* 0x300 stores nothing either, and called something */
+}
+#endif
+
 static uint64_t word(void) {
     static uint64_t x = 88172645463325252u;
     x ^= x << 13;
@@ -111,6 +133,9 @@ static void anything_is_survived(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(frames_are_found, make, drop),
+#if defined(__aarch64__)
+        cmocka_unit_test_setup_teardown(leaf_returns_by_register, make, drop),
+#endif
         cmocka_unit_test_setup_teardown(anything_is_survived, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
