@@ -24,7 +24,7 @@ tests() { # TARGET, EXPRESSION OF TESTS, EXPRESSION OF THOSE LEFT OUT
 case $step in
   install)
     make_root "$release" arm64
-    install_known patch $(packages build_packages) ninja-build clang libomp-dev binutils patchelf util-linux procps numactl iproute2 libgsl-dev
+    install_known patch $(packages build_packages) ninja-build clang libomp-dev binutils patchelf util-linux procps numactl iproute2 libgsl-dev zstd
     ;;
   unit) tests unit-tests '^unit\.' '^unit\.(measure\.perf_ring|run\.(sentinel|sure_ends|hold)|symbols\.names)$' ;;
   sim) tests simulation-tests '^sim\.tool$' none ;;
