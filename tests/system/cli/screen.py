@@ -76,7 +76,7 @@ rows = heaviest(screen(profile("itself", {"main/solve": [6.0] * 2, "main/solve/k
 check([row[:3] for row in rows] == [("main/solve itself", 60.0, 0.0), ("main/solve/kernel", 30.0, 0.0), ("main/solve/MPI_Barrier", 10.0, 10.0)], f"itself: {rows}")
 # Who loses the processor outside of MPI and OpenMP loses it inside, too: a low transfer is not theirs alone then.
 for lost, more, told in ((0.2, {}, "MPI itself"), (2.0, {}, "MPI, or no processor"), (0.2, dict(mpi_calls=0), "the OpenMP runtime itself"), (2.0, dict(mpi_calls=0), "OpenMP, or no processor")):
-    slow = profile("lost", {"main/work": [4.0] * 2, "main/work/(preempted)": [lost] * 2, "main/other": [2.0] * 2}, pop=dict(transfer_efficiency=0.5), **more)
+    slow = profile("lost", {"main/solve": [4.0] * 2, "main/solve/(preempted)": [lost] * 2, "main/other": [2.0] * 2}, pop=dict(transfer_efficiency=0.5), **more)
     check(f"<- {told}\n" in screen(slow), f"{lost} s lost: {screen(slow)}")
     words = " ".join(output([LATECOMER, "show", "--only", "efficiency", slow], 0, LC_ALL="C.UTF-8").split())
     check(("without a processor, which others took there" in words) == (lost > 1), f"{lost} s lost: {words}")

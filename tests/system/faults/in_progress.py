@@ -2,12 +2,11 @@
 """Time in a call that never returned is time of that call, as one visit: a rank is killed, or exits, while the others wait for it.
 
 in_progress.py --latecomer BIN --flavour openmpi|mpich PROGRAM"""
-import argparse
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
-from launch import Workspace, wait_for_survivors  # noqa: E402
+from launch import Workspace, program_arguments, wait_for_survivors  # noqa: E402
 from patience import patience  # noqa: E402
 
 
@@ -20,11 +19,7 @@ def column(result, metric, ending, rank):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--latecomer", required=True)
-    parser.add_argument("--flavour", required=True)
-    parser.add_argument("program")
-    args = parser.parse_args()
+    args = program_arguments()
     problems = []
     for how in ("kill", "exit"):
         for call, function in (("recv", "MPI_Recv"), ("barrier", "MPI_Barrier")):

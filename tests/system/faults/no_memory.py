@@ -3,13 +3,12 @@
 rank is the one that writes the result.
 
 no_memory.py --latecomer BIN --flavour openmpi|mpich PROGRAM"""
-import argparse
 import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
-from launch import Workspace, survivors  # noqa: E402
+from launch import Workspace, program_arguments, survivors  # noqa: E402
 from patience import patience  # noqa: E402
 
 RANKS = 3
@@ -17,11 +16,7 @@ OPTIONS = ("--max-overhead=off", "--sample=off") # all call paths are kept; samp
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--latecomer", required=True)
-    parser.add_argument("--flavour", required=True)
-    parser.add_argument("program")
-    args = parser.parse_args()
+    args = program_arguments()
     problems = []
     for poor in range(2):
         with Workspace(args.flavour, args.latecomer) as space:

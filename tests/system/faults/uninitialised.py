@@ -3,24 +3,19 @@
 others have ended.
 
 uninitialised.py --latecomer BIN --flavour openmpi|mpich PROGRAM"""
-import argparse
 import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "programs"))
-from launch import Workspace  # noqa: E402
+from launch import Workspace, program_arguments  # noqa: E402
 from patience import patience  # noqa: E402
 
 LATE = 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; while [ $rank = 1 ] && ! [ -e exp/meta.json ]; do sleep 0.02; done; exec "$@"'
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--latecomer", required=True)
-    parser.add_argument("--flavour", required=True)
-    parser.add_argument("program")
-    args = parser.parse_args()
+    args = program_arguments()
     problems = []
 
     def check(condition, text):

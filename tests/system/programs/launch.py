@@ -1,4 +1,5 @@
 """Starting MPI programs of either flavour, bare or under the tool, in a directory of their own; reading results with `show --json`."""
+import argparse
 import json
 import os
 import re
@@ -31,6 +32,15 @@ class Outcome:
 
     def tool_lines(self):
         return [line for line in self.err.splitlines() if line.startswith("latecomer: ")]
+
+
+def program_arguments():
+    """Of a test of one program: --latecomer BIN --flavour openmpi|mpich PROGRAM."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--latecomer", required=True)
+    parser.add_argument("--flavour", required=True)
+    parser.add_argument("program")
+    return parser.parse_args()
 
 
 def simulated():
