@@ -20,6 +20,9 @@ static bool put_pending(struct lc_matcher *match, struct lc_source *s, struct lc
         stream->last_pending = NULL;
     stream->n_unclaimed -= !item->claimed && !given_up;
     memcpy(&item->entry, entry, sizeof *entry);
+    if (item->glance)
+        lc_glance_fill(item->glance, entry);
+    item->glance = NULL;
     item->origin = origin;
     item->pending = false;
     item->passed = 0;

@@ -39,6 +39,17 @@ struct lc_recv {
     struct lc_order_node place; /* among the receives of its stream, where streams keep theirs */
 };
 
+/* What is told of an entry to somebody who does not take it. */
+struct lc_glance {
+    struct lc_stashed *item; /* not there yet; NULL: what follows is known */
+    uint64_t enter;          /* of the call that sends */
+    uint32_t node;           /* that the sender was in */
+};
+
+static inline void lc_glance_fill(struct lc_glance *glance, const struct lc_ring_entry *entry) {
+    *glance = (struct lc_glance){.enter = entry->stamp.enter, .node = entry->stamp.node};
+}
+
 struct lc_stream;
 struct lc_stashed {
     struct lc_stashed *next, *previous;
@@ -47,11 +58,12 @@ struct lc_stashed {
     /* in the ring, to see that it was made void; NULL for entries that came as messages */
     struct lc_ring_entry *origin;
     struct lc_ring_entry entry;
-    uint32_t passed; /* how often a mismatch passed over it */
-    bool pending;    /* not there yet */
-    bool claimed;    /* by a receive; else one posted before it will claim it */
-    bool roomy;      /* there is room for LC_STASH_ROOM words */
-    uint32_t wanted; /* pending: bytes of the message */
+    uint32_t passed;          /* how often a mismatch passed over it */
+    bool pending;             /* not there yet */
+    bool claimed;             /* by a receive; else one posted before it will claim it */
+    bool roomy;               /* there is room for LC_STASH_ROOM words */
+    uint32_t wanted;          /* pending: bytes of the message */
+    struct lc_glance *glance; /* pending: to be told when it arrives; or NULL */
     uint32_t n_extra;
     uint64_t extra[]; /* what came with the entry (transport by messages): a vector */
 };

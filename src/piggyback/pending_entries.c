@@ -20,6 +20,7 @@ static struct lc_stashed *append(struct lc_matcher *match, struct lc_stream *str
     item->pending = true;
     item->claimed = false;
     item->n_extra = 0;
+    item->glance = NULL;
     *(stream->last_pending ? &stream->last_pending->next : &stream->pending) = item;
     stream->last_pending = item;
     stream->n_unclaimed++;
@@ -27,8 +28,8 @@ static struct lc_stashed *append(struct lc_matcher *match, struct lc_stream *str
 }
 
 /* The k-th place that nobody has claimed. */
-static struct lc_stashed *claim_pending(struct lc_matcher *match, struct lc_source *s,
-                                        uint32_t context, int32_t tag, uint32_t k, uint32_t bytes) {
+static struct lc_stashed *unclaimed(struct lc_matcher *match, struct lc_source *s, uint32_t context,
+                                    int32_t tag, uint32_t k) {
     struct lc_stream *stream = lc_stream_make(match, s, context, tag);
     struct lc_stashed *item = stream && stream->n_unclaimed > 0 ? stream->pending : NULL;
     while (stream) {
@@ -40,15 +41,16 @@ static struct lc_stashed *claim_pending(struct lc_matcher *match, struct lc_sour
             break;
         item = item->next;
     }
-    if (!item) {
-        if (stream)
-            lc_stream_drop(match, s, stream);
-        return NULL;
-    }
-    item->claimed = true;
-    item->wanted = bytes;
-    stream->n_unclaimed--;
+    if (!item && stream)
+        lc_stream_drop(match, s, stream);
     return item;
+}
+
+/* Of the places that follow the entries which are there. */
+static uint32_t behind_entries(struct lc_source *s, uint32_t context, int32_t tag, uint32_t place) {
+    const struct lc_stream *stream = lc_stream_find(s, context, tag);
+    uint32_t here = stream ? stream->n_items : 0;
+    return place > here ? place - here : 0;
 }
 
 struct lc_stashed *lc_match_claim(struct lc_matcher *match, uint32_t source, uint32_t context,
@@ -67,11 +69,45 @@ struct lc_stashed *lc_match_claim(struct lc_matcher *match, uint32_t source, uin
         match->counts.taken++;
         return item;
     }
-    const struct lc_stream *stream = lc_stream_find(s, context, tag);
-    uint32_t here = stream ? stream->n_items : 0;
-    item = claim_pending(match, s, context, tag, place > here ? place - here : 0, bytes);
+    item = unclaimed(match, s, context, tag, behind_entries(s, context, tag, place));
     match->counts.absent += !item;
+    if (item) {
+        item->claimed = true;
+        item->wanted = bytes;
+        item->stream->n_unclaimed--;
+    }
     return item;
+}
+
+bool lc_match_glance(struct lc_matcher *match, uint32_t source, uint32_t context, int32_t tag,
+                     struct lc_glance *glance) {
+    struct lc_source *s = &match->sources[source];
+    bool unsure = false;
+    uint32_t place = lc_match_position(match, source, context, tag, UINT64_MAX, &unsure);
+    if (unsure)
+        return false;
+    struct lc_stashed *item = lc_match_nth(match, source, context, tag, place, 0);
+    if (!item)
+        item = unclaimed(match, s, context, tag, behind_entries(s, context, tag, place));
+    return item && lc_match_glance_at(item, glance);
+}
+
+bool lc_match_glance_at(struct lc_stashed *item, struct lc_glance *glance) {
+    if (!item->pending) {
+        lc_glance_fill(glance, &item->entry);
+        return true;
+    }
+    if (item->glance)
+        return false;
+    item->glance = glance;
+    glance->item = item;
+    return true;
+}
+
+void lc_match_look_away(struct lc_glance *glance) {
+    if (glance->item)
+        glance->item->glance = NULL;
+    glance->item = NULL;
 }
 
 void lc_match_release(struct lc_matcher *match, struct lc_stashed *item) {

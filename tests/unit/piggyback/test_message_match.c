@@ -571,6 +571,55 @@ static void given_up(void **state) {
     teardown(&match);
 }
 
+static void arrives(struct lc_matcher *match, uint32_t number) {
+    struct lc_ring_entry entry = {
+        .stamp = {.enter = 100 + number, .node = number}, .tag = 1, .bytes = number};
+    atomic_store(&entry.context, 2);
+    lc_match_add(match, 0, &entry, NULL, 0);
+}
+
+/* Whoever only looks at an entry is told of it when it arrives, and takes it from nobody: it is the
+ * one behind those of the receives that are open. */
+static void glances(void **state) {
+    struct lc_recv open = {.source = 0, .tag = 1, .context = 2, .order = 1};
+    struct lc_glance glance = {0}, other = {0};
+    struct lc_matcher match;
+    (void)state;
+    setup(&match);
+    match.sources[0].messages = true;
+    lc_match_open(&match, &open);
+    assert_true(lc_match_glance(&match, 0, 2, 1, &glance));
+    assert_non_null(glance.item);
+    assert_false(lc_match_glance(&match, 0, 2, 1, &other));
+    arrives(&match, 7);
+    assert_non_null(glance.item);
+    arrives(&match, 8);
+    assert_null(glance.item);
+    assert_int_equal(glance.enter, 108);
+    assert_int_equal(glance.node, 8);
+    assert_true(lc_match_glance(&match, 0, 2, 1, &other)); /* it is there, and stays */
+    assert_null(other.item);
+    assert_int_equal(other.enter, 108);
+    struct lc_stashed *next = lc_match_claim(&match, 0, 2, 1, UINT64_MAX, 8);
+    lc_match_close(&match, &open);
+    struct lc_stashed *first = lc_match_claim(&match, 0, 2, 1, open.order, 7);
+    assert_int_equal(first->entry.stamp.enter, 107);
+    assert_int_equal(next->entry.stamp.enter, 108);
+    lc_match_release(&match, first);
+    lc_match_release(&match, next);
+
+    struct lc_stashed *claimed = lc_match_claim(&match, 0, 2, 1, UINT64_MAX, 9);
+    assert_true(lc_match_glance_at(claimed, &glance));
+    lc_match_look_away(&glance);
+    arrives(&match, 9);
+    assert_int_equal(glance.enter, 108); /* not told */
+    lc_match_release(&match, claimed);
+    assert_int_equal(match.counts.taken, 3);
+    assert_int_equal(match.counts.mispaired + match.counts.absent + match.counts.unsure, 0);
+    assert_int_equal(match.sources[0].n_streams + match.sources[0].n_stash, 0);
+    teardown(&match);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest speed[] = {cmocka_unit_test(reverse_tags),
                                        cmocka_unit_test(many_pending)};
@@ -580,7 +629,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(mispaired),      cmocka_unit_test(reverse_tags),
         cmocka_unit_test(many_open),      cmocka_unit_test(many_cancelled),
         cmocka_unit_test(many_pending),   cmocka_unit_test(entries_later),
-        cmocka_unit_test(given_up)};
+        cmocka_unit_test(given_up),       cmocka_unit_test(glances)};
     timed = argc > 1 && strcmp(argv[1], "speed") == 0;
     if (timed)
         return cmocka_run_group_tests(speed, NULL, NULL);
