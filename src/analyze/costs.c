@@ -13,6 +13,7 @@ static const struct {
 } kinds[LC_COST_KINDS] = {
     [LC_COST_LS] = {"latesender", "ls"},
     [LC_COST_LR] = {"latereceiver", "lr"},
+    [LC_COST_PROBE] = {"probe", "probe"},
     [LC_COST_BARRIER] = {"barrier", "barrier"},
     [LC_COST_N2N] = {"n2n", "n2n"},
     [LC_COST_12N] = {"12n", "12n"},
@@ -31,6 +32,7 @@ static const struct {
 static const uint8_t cost_kinds[LC_WAIT_INIT] = {
     [LC_WAIT_LS] = LC_COST_LS,
     [LC_WAIT_LR] = LC_COST_LR,
+    [LC_WAIT_PROBE] = LC_COST_PROBE,
     [LC_WAIT_BARRIER] = LC_COST_BARRIER,
     [LC_WAIT_N2N] = LC_COST_N2N,
     [LC_WAIT_12N] = LC_COST_12N,

@@ -13,6 +13,7 @@
 enum lc_cost_kind {
     LC_COST_LS,
     LC_COST_LR,
+    LC_COST_PROBE,
     LC_COST_BARRIER,
     LC_COST_N2N,
     LC_COST_12N,

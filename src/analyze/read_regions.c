@@ -235,6 +235,8 @@ static void note_special(struct lc_reader *reader, int64_t t, const struct lc_an
         } else {
             lc_health_note(reader->health, LC_HEALTH_INIT_TWICE, loc->id);
         }
+    } else if (region->fn == LC_FN_MPI_PROBE || region->fn == LC_FN_MPI_MPROBE) {
+        lc_reader_call(reader); /* it has no records */
     }
     if (region->phase) {
         struct lc_loc_extra *extra = lc_reader_extra(reader);

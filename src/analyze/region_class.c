@@ -27,6 +27,8 @@ static const uint8_t fn_of_kind[LC_MPI_KINDS] = {
     [LC_MPI_KIND_WAITALL] = LC_FN_MPI_WAIT,
     [LC_MPI_KIND_WAITSOME] = LC_FN_MPI_WAITSOME,
     [LC_MPI_KIND_TEST] = LC_FN_MPI_TEST,
+    [LC_MPI_KIND_PROBE] = LC_FN_MPI_PROBE,
+    [LC_MPI_KIND_MATCHED_PROBE] = LC_FN_MPI_MPROBE,
     [LC_MPI_KIND_WIN] = LC_FN_MPI_WIN,
     [LC_MPI_KIND_WIN_POST] = LC_FN_MPI_WIN,
     [LC_MPI_KIND_WIN_START] = LC_FN_MPI_WIN,
@@ -113,6 +115,8 @@ void lc_region_classify(struct lc_an_region *region, OTF2_Paradigm paradigm, OTF
     switch (region->fn) {
     case LC_FN_MPI_INIT:
     case LC_FN_MPI_FINALIZE:
+    case LC_FN_MPI_PROBE:
+    case LC_FN_MPI_MPROBE:
     case LC_FN_OMP_BARRIER:
     case LC_FN_OMP_IBARRIER:
     case LC_FN_OMP_TASKWAIT:

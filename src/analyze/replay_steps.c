@@ -156,18 +156,19 @@ static enum lc_err list_steps(struct lc_replay *replay, size_t n) {
             bool is_slot =
                 (w->kind == LC_WAIT_N21 || w->flags & LC_WAIT_FOR_ALL) && !replay->partial;
             if (blocks(w))
-                add_step(replay, (struct lc_replay_step){
-                                     .start = w->start,
-                                     .end = w->release < w->end ? w->release : w->end,
-                                     .release = w->release,
-                                     .group = is_slot ? w->instance + LC_REPLAY_FIRST_INSTANCE
-                                                      : group_of(w),
-                                     .location = loc->id,
-                                     .cause = w->cause,
-                                     .slot = is_slot ? 0 : LC_NONE,
-                                     .kind = LC_REPLAY_BLOCKED,
-                                     .by_message = w->kind == LC_WAIT_LS,
-                                     .posted = w->kind == LC_WAIT_LR});
+                add_step(
+                    replay,
+                    (struct lc_replay_step){
+                        .start = w->start,
+                        .end = w->release < w->end ? w->release : w->end,
+                        .release = w->release,
+                        .group = is_slot ? w->instance + LC_REPLAY_FIRST_INSTANCE : group_of(w),
+                        .location = loc->id,
+                        .cause = w->cause,
+                        .slot = is_slot ? 0 : LC_NONE,
+                        .kind = LC_REPLAY_BLOCKED,
+                        .by_message = w->kind == LC_WAIT_LS || w->kind == LC_WAIT_PROBE,
+                        .posted = w->kind == LC_WAIT_LR});
         }
         for (size_t k = 0; k < loc->n_arrivals && !replay->partial; k++)
             add_step(replay, step_of(loc, &loc->arrivals[k]));

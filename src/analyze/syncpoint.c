@@ -60,6 +60,7 @@ static bool is_pair_point(const struct lc_wait *w) {
     switch (w->kind) {
     case LC_WAIT_LS:
     case LC_WAIT_LR:
+    case LC_WAIT_PROBE:
     case LC_WAIT_RMA_EARLY_WAIT:
     case LC_WAIT_RMA_LATE_POST:
     case LC_WAIT_RMA_LOCK:

@@ -22,7 +22,9 @@ enum lc_fn {
     LC_FN_MPI_ISENDX,   /* MPI_Ibsend, MPI_Irsend: never */
     LC_FN_MPI_WAIT,     /* MPI_Wait, MPI_Waitany, MPI_Waitall: the largest candidate */
     LC_FN_MPI_WAITSOME, /* the smallest */
-    LC_FN_MPI_TEST,     /* MPI_Test*, MPI_Request_get_status, MPI_Probe..: never waits */
+    LC_FN_MPI_TEST,     /* MPI_Test*, MPI_Request_get_status, MPI_Iprobe..: never waits */
+    LC_FN_MPI_PROBE,
+    LC_FN_MPI_MPROBE,
     LC_FN_MPI_WIN,      /* MPI_Win_*: construction of windows and everything else on them */
     LC_FN_MPI_IO,       /* MPI_File_* */
     LC_FN_MPI_NEIGHBOR, /* MPI_Neighbor_*, MPI_Ineighbor_* */

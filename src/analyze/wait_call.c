@@ -227,6 +227,25 @@ static enum lc_err note_others(const struct lc_wait_classifier *classifier, stru
     return LC_OK;
 }
 
+/* A probe waits for the message that the next receive of its thread gets, if that was sent before
+ * the probe ended: else it found another one. */
+static enum lc_err classify_probe(struct lc_loc *loc, const struct lc_mpi_call *call,
+                                  const struct lc_p2p *received) {
+    struct candidate c = {
+        .wait = {.cnode = loc->cnode[call->enter], .kind = LC_WAIT_PROBE, .instance = UINT64_MAX}};
+    if (received == NULL || !(received->flags & LC_P2P_MATCHED) || (received->flags & LC_P2P_SELF))
+        return LC_OK;
+    c.wait.flags = received->bytes ? 0 : LC_WAIT_NO_BYTES;
+    set_wait(&c, &loc->matches[received->link], loc->time[call->enter], loc->time[call->leave]);
+    if (c.ticks <= 0 || c.wait.release > c.wait.end)
+        return LC_OK;
+    return emit(loc, &c, call->fn == LC_FN_MPI_MPROBE ? LC_WAIT_STATE | LC_WAIT_BLOCKS : 0);
+}
+
+static bool is_probe(uint32_t fn) {
+    return fn == LC_FN_MPI_PROBE || fn == LC_FN_MPI_MPROBE;
+}
+
 static enum lc_err classify_call(struct lc_wait_classifier *classifier, struct lc_loc *loc,
                                  const struct lc_mpi_call *call, size_t end_done) {
     struct call_view v = {loc, call, loc->time[call->enter], loc->time[call->leave],
@@ -280,9 +299,15 @@ static enum lc_err classify_call(struct lc_wait_classifier *classifier, struct l
 /* From the last call to the first, so that the receives of later calls are known. */
 enum lc_err lc_wait_classify_location(struct lc_wait_classifier *classifier, struct lc_loc *loc) {
     classifier->n_later = 0;
-    size_t end = loc->n_done;
+    size_t end = loc->n_done, p2p = loc->n_p2p;
+    const struct lc_p2p *received = NULL; /* by the next receive that was posted after the call */
     for (size_t i = loc->n_calls; i-- > 0;) {
         const struct lc_mpi_call *call = &loc->calls[i];
+        for (; p2p > 0 && loc->p2p[p2p - 1].call > i; p2p--)
+            if (loc->p2p[p2p - 1].flags & LC_P2P_RECV)
+                received = &loc->p2p[p2p - 1];
+        if (is_probe(call->fn))
+            LC_TRY(classify_probe(loc, call, received));
         if (end > call->first_done && lc_fn_is_mpi(call->fn))
             LC_TRY(classify_call(classifier, loc, call, end));
         end = call->first_done;

@@ -9,6 +9,7 @@
 enum lc_wait_kind {
     LC_WAIT_LS,
     LC_WAIT_LR,
+    LC_WAIT_PROBE,
     LC_WAIT_BARRIER,
     LC_WAIT_N2N,
     LC_WAIT_12N,
@@ -35,7 +36,8 @@ enum lc_wait_kind {
     LC_WAIT_KINDS
 };
 
-enum { /* lc_wait.flags */
+enum { /* lc_wait.flags; none of the first two: of MPI_Probe, which has a metric, and no part in
+        * docs/definitions/wait-states.md, sections 3 and 4 */
        /* a wait state of docs/definitions/wait-states.md#2-wait-states: has waiting time, metric,
         * statistics */
        LC_WAIT_STATE = 1,

@@ -21,6 +21,7 @@
 static const char *const metrics[LC_WAIT_KINDS] = {
     [LC_WAIT_LS] = "mpi_latesender",
     [LC_WAIT_LR] = "mpi_latereceiver",
+    [LC_WAIT_PROBE] = "mpi_probe_wait",
     [LC_WAIT_BARRIER] = "mpi_barrier_wait",
     [LC_WAIT_N2N] = "mpi_wait_nxn",
     [LC_WAIT_12N] = "mpi_latebroadcast",
@@ -163,7 +164,7 @@ static enum lc_err book(struct lc_trace *trace, const struct handles *h, const s
                         const struct lc_wait *wait) {
     struct lc_results *r = trace->results;
     int64_t w = lc_wait_ticks(wait);
-    if (!(wait->flags & LC_WAIT_STATE) || !metrics[wait->kind])
+    if ((!(wait->flags & LC_WAIT_STATE) && wait->kind != LC_WAIT_PROBE) || !metrics[wait->kind])
         return LC_OK;
     LC_TRY(lc_results_add_int(r, h->kind[wait->kind], wait->cnode, loc->id, w));
     LC_TRY(move_time(trace, h, loc, wait));

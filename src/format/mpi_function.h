@@ -27,7 +27,9 @@ enum lc_mpi_kind {
     LC_MPI_KIND_WAITANY,
     LC_MPI_KIND_WAITALL,
     LC_MPI_KIND_WAITSOME,
-    LC_MPI_KIND_TEST, /* tests and probes */
+    LC_MPI_KIND_TEST,          /* tests, also for a message */
+    LC_MPI_KIND_PROBE,         /* waits for a message, and leaves it where it is */
+    LC_MPI_KIND_MATCHED_PROBE, /* ... and takes it, for a receive of its own */
     LC_MPI_KIND_WIN,
     LC_MPI_KIND_WIN_POST,
     LC_MPI_KIND_WIN_START,

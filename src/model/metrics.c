@@ -116,6 +116,9 @@ static const struct entry table[] = {
      "Wrong order where the earlier message comes from the same process."},
     {"mpi_latereceiver", NULL, SECONDS, "Late Receiver",
      "Waiting in a send until the receiver posts its receive."},
+    {"mpi_probe_wait", NULL, SECONDS, "Wait at Probe",
+     "Waiting in MPI_Probe or MPI_Mprobe until the sender of the message that is found enters its "
+     "send."},
     {"mpi_barrier_wait", NULL, SECONDS, "Wait at Barrier",
      "Waiting in a barrier until the last process enters it."},
     {"mpi_wait_nxn", NULL, SECONDS, "Wait at N x N",
@@ -237,6 +240,7 @@ static const struct entry table[] = {
 const struct lc_waiting_metric lc_waiting_metrics[] = {
     {"mpi_latesender", "mpi_point2point", "Late Sender", "receives that wait for the send"},
     {"mpi_latereceiver", "mpi_point2point", "Late Receiver", "sends that wait for the receive"},
+    {"mpi_probe_wait", "mpi_point2point", "Wait at Probe", "probes that wait for the send"},
     {"mpi_wait_nxn", "mpi_collective", "Wait at N x N",
      "all-to-all operations that wait for the last process"},
     {"mpi_barrier_wait", "mpi_sync_collective", "Wait at Barrier",
@@ -343,6 +347,7 @@ struct kind {
 static const struct kind kinds[] = {
     {"latesender", "ls", "Late Sender", "mpi", "delay_p2p"},
     {"latereceiver", "lr", "Late Receiver", "mpi", "delay_p2p"},
+    {"probe", "probe", "Wait at Probe", "mpi", "delay_p2p"},
     {"barrier", "barrier", "Wait at Barrier", "mpi", "delay_collective"},
     {"n2n", "n2n", "Wait at N x N", "mpi", "delay_collective"},
     {"12n", "12n", "Late Broadcast", "mpi", "delay_collective"},

@@ -186,12 +186,6 @@ static enum lc_err add_mpi_cost(struct lc_search *search, uint32_t path, double 
     return lc_finding_add(search, &finding);
 }
 
-/* MPI_Probe and MPI_Mprobe wait for a message, and no wait state tells how long. */
-static bool waits_untold(const char *name) {
-    const struct lc_mpi_function *facts = lc_mpi_find_region(name);
-    return facts->kind == LC_MPI_KIND_TEST && (facts->flags & LC_MPI_POLLED) == 0;
-}
-
 static enum lc_err find_mpi_costs(struct lc_search *search, const struct preempted *preempted) {
     const struct lc_view *view = search->view;
     uint32_t time = lc_model_find_metric(view->model, "time");
@@ -203,7 +197,7 @@ static enum lc_err find_mpi_costs(struct lc_search *search, const struct preempt
     LC_TRY(lc_alloc(&cost, view->n_paths + 1, sizeof cost[0]));
     enum lc_err err = sum_unfinished(search, cost);
     for (uint32_t p = 0; p < view->n_paths; p++)
-        if (view->paths[p].mpi && !search->sums->apart[p] && !waits_untold(view->paths[p].name))
+        if (view->paths[p].mpi && !search->sums->apart[p])
             cost[p] = search->sums->time[p] - search->sums->waiting[p] - cost[p];
         else
             cost[p] = 0.0;

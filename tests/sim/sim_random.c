@@ -21,6 +21,7 @@
  *   P REQUEST [any]                  a receive is posted; REQUEST -1: complete in this call; any:
  *                                    of any source or with any tag
  *   R REQUEST FROM NUMBER            a receive is complete: of that rank, its send of that number
+ *   F FROM NUMBER                    ... and the thread's last probe had found it
  *   D REQUEST                        a send is complete
  *   G REQUEST                        it was cancelled
  *   K COMM KIND ROOT ORDER ME        a collective operation: the ORDER-th of this communicator, in

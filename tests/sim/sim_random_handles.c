@@ -426,6 +426,8 @@ void probes(struct comm *c) {
     else
         MPI_Mrecv(in, 2, MPI_INT, &message, MPI_STATUS_IGNORE);
     note("P -1\nR -1 %d %d\n", in[0], in[1]);
+    if (way < 2)
+        note("F %d %d\n", in[0], in[1]);
     ends(way == 0 ? "MPI_Recv" : "MPI_Mrecv");
     starts();
     MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -13,6 +13,7 @@ OWN_WORK_NS = 1000  # docs/clocks.md: shorter work of the tool at the end of a c
 SMALL_BYTES = 4096  # docs/clocks.md: over records, smaller standard sends are not told when their receive was posted
 NOT_TRACED = ("MPI_Comm_create_from_group", "MPI_File_set_size", "MPI_Intercomm_create", "MPI_Intercomm_merge")  # docs/clocks.md: `analyze` does not know that members meet there
 AT_ONCE_NS = 2  # two that end so close to each other need not see each other
+PROBES = ("MPI_Probe", "MPI_Mprobe")
 N2N = ("Allreduce", "Allgather", "Alltoall", "Reduce_scatter_block")
 FILES = [f"File_{name}" for name in ("open", "close", "set_size", "write_at_all", "read_at_all", "write_at_all_begin", "iwrite_at_all")]
 KIND = {"Barrier": "mpi_barrier_wait", "Bcast": "mpi_latebroadcast", "Scatter": "mpi_latebroadcast", "Reduce": "mpi_earlyreduce", "Gather": "mpi_earlyreduce",
@@ -111,6 +112,9 @@ class Run:
                     poster = call if rest[0] == "-1" else self.requests[call.rank, rest[0]]
                     send = self.sends[int(rest[1]), rest[2]]
                     send.posted, send.any = poster, ["P", "-1", "any"] in poster.lines
+                elif word == "F":
+                    probe = max((c for c in self.calls[call.place] if c.function in PROBES and c.end <= call.begin), key=lambda c: c.begin)
+                    probe.lines = [("F", *rest)]
                 elif word == "G":
                     gone = self.requests[call.rank, rest[0]]
                     gone.gone = True
@@ -301,10 +305,13 @@ def wait_of(run, call, nodes=1, analysed=False):
     candidates = []  # 0 ns: need not be waited for
     from_late = set()
     for word, *rest in call.lines:
-        if word == "R" and int(rest[1]) != call.rank:
-            late = run.sends[int(rest[1]), rest[2]].call
+        if word == "R" or (word == "F" and call.function in PROBES):
+            sender, number = rest[-2:]
+            late = run.sends[int(sender), number].call
+            if late.rank == call.rank:
+                continue
             w = min(late.begin, call.end) - call.begin
-            candidates.append(Wait(max(w, 0), "mpi_latesender", [late]))
+            candidates.append(Wait(max(w, 0), "mpi_latesender" if word == "R" else "mpi_probe_wait", [late]))
             if w > 0:
                 from_late.add(late.rank)
     for word, *rest in call.lines:

@@ -25,7 +25,7 @@ test("families stand by their name, in both models", () => {
 test("every metric of the model is defined", () => {
   const names = [...metrics.matchAll(/^ {4}\{"([a-z0-9]\w*)",/gm)].map((found) => found[1]);
   const kinds = new Set([...metrics.matchAll(/^ {4}\{"(\w+)", "\w+", "[^"]+", "(?:mpi|omp)", "delay_\w+"\}/gm)].map((found) => found[1]));
-  expect(kinds.size).toBe(16);
+  expect(kinds.size).toBe(17);
   const members = [...kinds].map((kind) => `delay_${kind}`);
   expect([...names.filter((name) => !kinds.has(name) && name !== "delay_"), ...members].filter((name) => definitionOf(name, sections) === undefined)).toEqual([]);
 });

@@ -24,6 +24,7 @@ struct lc_path;
 enum lc_measured_wait {
     LC_MEASURED_LATESENDER,
     LC_MEASURED_LATERECEIVER,
+    LC_MEASURED_PROBE,
     LC_MEASURED_NXN,
     LC_MEASURED_BARRIER,
     LC_MEASURED_LATEBROADCAST,
@@ -64,7 +65,8 @@ _Static_assert(LC_MEASURED_KINDS + 1 == LC_RAW_MEASURED, "the order of lc_raw_me
 /* What a function does with candidates. */
 enum lc_fn_class {
     LC_FN_OTHER,
-    LC_FN_PLAIN, /* blocking receives, sends, MPI_Wait, MPI_Waitany: one candidate or the largest */
+    LC_FN_PLAIN,    /* blocking receives, sends, probes, MPI_Wait, MPI_Waitany: one candidate or the
+                    largest */
     LC_FN_WAITALL,  /* the largest */
     LC_FN_WAITSOME, /* the smallest */
     LC_FN_SENDRECV  /* receives only */

@@ -75,7 +75,9 @@ void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *
 void lc_clocks_recv_cancelled(struct lc_call *call, struct lc_request *request);
 /* MPI_Request_free of an active request. */
 void lc_clocks_request_free(struct lc_call *call, struct lc_request *request);
-/* MPI_Mprobe has found a message. */
+/* MPI_Probe has found a message of this peer and tag. */
+void lc_clocks_probed(struct lc_call *call, struct lc_comm *comm, int peer, int tag);
+/* MPI_Mprobe or MPI_Improbe has found a message. */
 void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched);
 /* The message that MPI_Mprobe found is about to be received. */
 void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc_msg *msg);

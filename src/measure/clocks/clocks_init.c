@@ -48,6 +48,7 @@ static const uint8_t class_of[LC_MPI_KINDS] = {
     [LC_MPI_KIND_SSEND] = LC_FN_PLAIN,       [LC_MPI_KIND_WAIT] = LC_FN_PLAIN,
     [LC_MPI_KIND_WAITANY] = LC_FN_PLAIN,     [LC_MPI_KIND_WAITALL] = LC_FN_WAITALL,
     [LC_MPI_KIND_WAITSOME] = LC_FN_WAITSOME, [LC_MPI_KIND_SENDRECV] = LC_FN_SENDRECV,
+    [LC_MPI_KIND_PROBE] = LC_FN_PLAIN,       [LC_MPI_KIND_MATCHED_PROBE] = LC_FN_PLAIN,
 };
 
 static enum lc_measured_wait sync_of(enum lc_mpi_wait wait) {

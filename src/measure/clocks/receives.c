@@ -122,6 +122,11 @@ static inline void own_post(const struct lc_posts *posts, uint32_t number, struc
         posts->owners[(number - 1) % LC_POSTS_LINES] = r;
 }
 
+/* Ticks of a call that waited until the sender entered. */
+static inline uint64_t waited_until(const struct lc_call *call, uint64_t enter) {
+    return enter > call->begin ? lc_min(enter, call->end) - call->begin : 0;
+}
+
 /* Edge and wait of a message whose entry is there; ticks that the call waited for it. With
  * lc_clk.lock. */
 static inline __attribute__((always_inline)) uint64_t
@@ -143,8 +148,7 @@ take_entry(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
     }
     if (source == lc_clk.rank)
         return 0;
-    uint64_t waited =
-        stamp->enter > call->begin ? lc_min(stamp->enter, call->end) - call->begin : 0;
+    uint64_t waited = waited_until(call, stamp->enter);
     if (lc_clk.fn_class[call->fn] != LC_FN_OTHER)
         lc_clk_candidate(k, call, LC_MEASURED_LATESENDER, waited, source, stamp->node);
     return waited;
@@ -452,10 +456,82 @@ void lc_clocks_recv_truncated(struct lc_call *call, struct lc_msg *msg) {
     lc_clocks_recv_done(call, msg);
 }
 
+/* ---- probes: they wait as receives do, and their message is received by another call */
+
+struct looking {
+    struct lc_glance *glance;
+    uint32_t source;
+};
+
+static bool is_seen(void *data) {
+    struct looking x;
+    memcpy(&x, data, sizeof x);
+    lc_clk_lock();
+    if (x.glance->item != NULL && lc_clk.areas[x.source].head != NULL)
+        lc_match_drain(&lc_clk.match, x.source);
+    bool seen = x.glance->item == NULL;
+    lc_clk_unlock();
+    return seen;
+}
+
+static void found(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
+                  uint64_t enter, uint32_t node) {
+    lc_clk_candidate(k, call, LC_MEASURED_PROBE, waited_until(call, enter), source, node);
+}
+
+static void found_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct looking x;
+    memcpy(&x, data, sizeof x);
+    lc_clk_lock();
+    if (x.glance->item == NULL)
+        found(k, call, x.source, x.glance->enter, x.glance->node);
+    lc_match_look_away(x.glance); /* forced */
+    lc_clk_unlock();
+    free(x.glance);
+}
+
+/* claimed: by this probe; NULL: it leaves the message to others. */
+static void find_in_backlog(struct lc_call *call, struct lc_clk_thread *k, uint32_t source,
+                            uint32_t context, int32_t tag, struct lc_stashed *claimed) {
+    static const struct lc_event_type event = {.ready = is_seen, .run = found_later, .turn = true};
+    struct looking x = {.glance = calloc(1, sizeof *x.glance), .source = source};
+    if (x.glance == NULL)
+        return;
+    lc_clk_lock();
+    bool looks = claimed != NULL ? lc_match_glance_at(claimed, x.glance)
+                                 : lc_match_glance(&lc_clk.match, source, context, tag, x.glance);
+    lc_clk_unlock();
+    if (looks)
+        lc_clk_backlog_submit(&event, k, call, &x, sizeof x);
+    else
+        free(x.glance);
+}
+
+void lc_clocks_probed(struct lc_call *call, struct lc_comm *comm, int peer, int tag) {
+    struct lc_clk_thread *k = call->thread->clocks;
+    struct lc_clk_comm *c = lc_clk_comm_of(comm);
+    int32_t source = lc_clk_world(comm, peer);
+    if (k == NULL || c == NULL || source < 0 || source == (int32_t)lc_clk.rank)
+        return;
+    if (lc_clk.backlog) {
+        find_in_backlog(call, k, (uint32_t)source, c->context, tag, NULL);
+        return;
+    }
+    lc_clk_lock();
+    const struct lc_ring_entry *entry =
+        lc_match_look(&lc_clk.match, (uint32_t)source, c->context, tag);
+    /* sent later: another thread has received the one that was found */
+    if (entry != NULL && entry->stamp.enter <= call->end)
+        found(k, call, (uint32_t)source, entry->stamp.enter, entry->stamp.node);
+    lc_clk_unlock();
+}
+
 void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
+    struct lc_clk_thread *k = call->thread->clocks;
     struct lc_clk_comm *c = lc_clk_comm_of(matched->comm);
     int32_t source = lc_clk_world(matched->comm, matched->peer);
-    (void)call;
+    bool waits =
+        lc_clk.fn_class[call->fn] != LC_FN_OTHER && k != NULL && source != (int32_t)lc_clk.rank;
     matched->clocks = NULL;
     if (c == NULL || source < 0)
         return;
@@ -477,9 +553,13 @@ void lc_clocks_mprobed(struct lc_call *call, struct lc_matched *matched) {
     if (entry != NULL) {
         memcpy(&r->matched_entry, entry, sizeof r->matched_entry);
         r->has_matched_entry = true;
+        if (waits)
+            found(k, call, (uint32_t)source, entry->stamp.enter, entry->stamp.node);
     }
     lc_clk_unlock();
     matched->clocks = r;
+    if (waits && r->claimed != NULL)
+        find_in_backlog(call, k, (uint32_t)source, c->context, matched->tag, r->claimed);
 }
 
 void lc_clocks_mrecv(struct lc_call *call, struct lc_matched *matched, struct lc_msg *msg) {

@@ -78,6 +78,9 @@ LC_TRACE_HOOK(tested, (struct lc_call * call, int n, struct lc_request *const *r
 /* MPI_Cancel of a receive, where MPI says at its end that it is cancelled. */
 LC_CLOCKS_HOOK(recv_cancelled, (struct lc_call * call, struct lc_request *request), (call, request))
 LC_CLOCKS_HOOK(request_free, (struct lc_call * call, struct lc_request *request), (call, request))
+/* MPI_Probe has found a message, which stays where it is; peer may be MPI_PROC_NULL. */
+LC_CLOCKS_HOOK(probed, (struct lc_call * call, struct lc_comm *comm, int peer, int tag),
+               (call, comm, peer, tag))
 LC_CLOCKS_HOOK(mprobed, (struct lc_call * call, struct lc_matched *matched), (call, matched))
 /* MPI_Mrecv, before: msg->peer.. are known; blocking ones are completed by recv_done, MPI_Imrecv by
  * recv_started and completed. */

@@ -233,6 +233,14 @@ def t_cancel(c):
     return "    lc_cancel_begin(request);\n", "    lc_cancel_end(&call, result, request);\n"
 
 
+def t_probe(c):
+    c.has("comm", "status")
+    return (
+        "    MPI_Status own;\n    status = lc_own_status(status, &own);\n",
+        "    lc_probe_end(&call, result, comm, status);\n",
+    )
+
+
 def t_mprobe(c):
     c.has("comm", "message", "status")
     return (

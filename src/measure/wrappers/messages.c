@@ -218,7 +218,13 @@ void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request
     }
 }
 
-/* --- matched probe --- */
+/* --- probes --- */
+
+void lc_probe_end(struct lc_call *call, int result, MPI_Comm comm, const MPI_Status *status) {
+    struct lc_comm *c = result == MPI_SUCCESS ? lc_comm_get(call->thread, comm) : NULL;
+    if (c != NULL)
+        lc_hook_probed(call, c, status->MPI_SOURCE, status->MPI_TAG);
+}
 
 static struct lc_matched *all_matched;
 

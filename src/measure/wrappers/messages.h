@@ -231,6 +231,8 @@ void lc_partitioned_init(struct lc_call *call, int result, bool send, int partit
 void lc_start_begin(struct lc_call *call, int count, const MPI_Request *requests);
 /* After them; requests are read as far as MPI has started them. */
 void lc_start_end(struct lc_call *call, int result, int count, const MPI_Request *requests);
+/* After MPI_Probe. */
+void lc_probe_end(struct lc_call *call, int result, MPI_Comm comm, const MPI_Status *status);
 /* After MPI_Mprobe and MPI_Improbe: remembers the message if one was found. */
 void lc_mprobe_end(struct lc_call *call, int result, bool found, MPI_Comm comm,
                    const MPI_Message *message, const MPI_Status *status);

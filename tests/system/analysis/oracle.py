@@ -28,8 +28,8 @@ N2N_IF_SYNCHRONISING = {"ALLTOALLV", "ALLTOALLW"}
 ONE_TO_N = {"BCAST", "SCATTER", "SCATTERV"}
 N_TO_ONE = {"REDUCE", "GATHER", "GATHERV"}
 SCAN = {"SCAN", "EXSCAN"}
-KINDS = ["ls", "lr", "barrier", "n2n", "12n", "n21", "scan", "mgmt", "finalize"]
-METRIC = {"ls": "mpi_latesender", "lr": "mpi_latereceiver", "barrier": "mpi_barrier_wait", "n2n": "mpi_wait_nxn",
+KINDS = ["ls", "lr", "probe", "barrier", "n2n", "12n", "n21", "scan", "mgmt", "finalize"]
+METRIC = {"ls": "mpi_latesender", "lr": "mpi_latereceiver", "probe": "mpi_probe_wait", "barrier": "mpi_barrier_wait", "n2n": "mpi_wait_nxn",
           "12n": "mpi_latebroadcast", "n21": "mpi_earlyreduce", "scan": "mpi_earlyscan",
           "mgmt": "mpi_mgmt_comm_wait", "finalize": "mpi_finalize_wait"}
 LONG_NAME = {"ls": "latesender", "lr": "latereceiver"}  # X and the delay metrics; others: the kind itself
@@ -152,6 +152,7 @@ class Trace:
         self.t0 = min((self.first[p] for p in present), default=0)
         self.t1 = max((self.last[p] for p in present), default=0)
         self._match_messages()
+        self._find_probed()
         self._match_collectives()
 
     def _process(self, process, records):
@@ -276,6 +277,17 @@ class Trace:
                 m.post_call, m.recv_call, m.recv_index = r.post_call, r.recv_call, r.recv_index
                 r.message = m
 
+    def _find_probed(self):
+        """The message of the next receive that is posted, if it was sent before the probe ended."""
+        for process, calls in enumerate(self.calls):
+            receives = [r for r in self.receives if r.post_call.process == process]
+            for call in calls:
+                if call.name not in ("mpi_probe", "mpi_mprobe"):
+                    continue
+                m = next((r.message for r in receives if r.post_index > call.index), None)
+                if m is not None and m.key[1] != m.key[2] and call.en < m.sender_call.en <= call.lv:
+                    call.completions.append((call.name, m))
+
     def _match_collectives(self):
         self.operations = []
         for (class_, comm), by_process in self.members.items():
@@ -395,6 +407,9 @@ def candidates(call, blocking):
             state = WaitState(x.operation.kind, call, x.wait_start, x.end if what == "coll" else call.lv, d.process,
                               d.begin, d.start_call)
             state.member = x
+        elif what == "mpi_mprobe":
+            state = WaitState("probe", call, call.en, call.lv, x.sender_call.process, x.sender_call.en, x.sender_call)
+            state.message = x
         else:
             continue
         result.append((position, state))
@@ -560,9 +575,13 @@ class Analysis:
             for m in both:
                 if m.end > limit:
                     self.book(name, m.wait_call.path, m.process, m.end - limit)
+        for call in (call for calls in t.calls for call in calls):
+            for what, m in call.completions:
+                if what == "mpi_probe":  # no part in what follows
+                    self.book("mpi_probe_wait", call.path, call.process, m.sender_call.en - call.en)
         for s in self.states:
             self.book(METRIC[s.kind], s.path, s.process, s.w)
-            if s.message:
+            if s.kind in LONG_NAME:
                 zero = "s" if s.message.bytes == 0 else "c"
                 self.book("mpi_%s%s_count" % (zero, s.kind), s.path, s.process, 1)
             if s.wrong_order:

@@ -30,7 +30,7 @@ if ALL:  # those without threads; npb_cg_s is no program of ours
     PROGRAMS = sorted(name for name in os.listdir(golden) if os.path.exists(f"{golden}/{name}/spec.json") and name != "npb_cg_s")
 COUNTS = ["visits", "syncs_send", "syncs_recv", "comms_send", "comms_recv", "bytes_sent", "bytes_rcvd", "syncs_coll",
           "comms_csrc", "comms_cdst", "comms_cxch", "bytes_cout", "bytes_cin"]
-WAITS = ["mpi_latesender", "mpi_latereceiver", "mpi_barrier_wait", "mpi_wait_nxn", "mpi_latebroadcast", "mpi_earlyreduce",
+WAITS = ["mpi_latesender", "mpi_latereceiver", "mpi_probe_wait", "mpi_barrier_wait", "mpi_wait_nxn", "mpi_latebroadcast", "mpi_earlyreduce",
          "mpi_earlyscan"]
 MEETINGS = ["mpi_mgmt_comm_wait", "mpi_io_collective_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence",
             "mpi_rma_early_wait", "mpi_rma_sync_late_post"]

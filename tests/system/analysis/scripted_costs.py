@@ -94,6 +94,21 @@ CASES["epoch"] = (
      "mpi_wait_propagating_rma": [], "mpi_wait_terminal_rma": [("MPI_Win_start", 1, 30), ("MPI_Win_wait", 0, 9)]},
     ("work", 0, 39, 21))
 
+# Rank 0 looks for a message from 20 on that rank 1 sends at 70. MPI_Mprobe waits 50 ms, for what rank 1 did more;
+# MPI_Probe does by its metric, and for root causes it is code of rank 0.
+probed = lambda probe, receive: (("work", 0, 20), (probe, 20, 71), (receive, 71, 72, "72 recv 1 0 0 8"))
+SENDS_AT_70 = ("slow", 0, 70), ("MPI_Send", 70, 71, "70 send 0 0 0 8")
+CASES["matched_probe"] = (
+    script(probed("MPI_Mprobe", "MPI_Mrecv"), SENDS_AT_70, ends=(72, 72)),
+    all_terminal("probe", [("MPI_Mprobe", 0, 50)], "mpi_probe_wait", [("slow", 1, 50)]), ("slow", 1, 50, 50))
+CASES["probe"] = (
+    script(probed("MPI_Probe", "MPI_Recv"), SENDS_AT_70, ends=(72, 72)),
+    {"mpi_probe_wait": [("MPI_Probe", 0, 50)], "delay_p2p": [], "mpi_latesender": []}, None)
+# The probe found another message: the one of the next receive was sent later, and that receive waits for it.
+CASES["probe_of_another"] = (
+    script([("work", 0, 20), ("MPI_Mprobe", 20, 40), ("MPI_Recv", 40, 72, "72 recv 1 0 0 8")], SENDS_AT_70, ends=(72, 72)),
+    {"mpi_probe_wait": [], "mpi_latesender": [("MPI_Recv", 0, 30)], "delay_probe": []}, None)
+
 # Rank 1 holds the lock from 10 to 60, for which rank 0 waits 40 ms: excess 48 of `hold`, 1 and 2 in its calls. Rank 0 holds it until
 # 71, for which rank 2 waits 62 ms: 11 of `own`, 2 and 1 in the calls, 8 of `hold`, and the 40 ms of waiting.
 PART = Fraction(40, 51)

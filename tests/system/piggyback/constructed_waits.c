@@ -112,6 +112,31 @@ static void farm(void) /* wild receives */
     }
 }
 
+static void probes(void) /* a message is found before it is received */
+{
+    int in[3] = {-1, -1, -1};
+    MPI_Message message;
+    MPI_Request request;
+    MPI_Status status;
+    if (rank == 0) {
+        for (int n = 0; n < 3; n++)
+            for (int to = 1; to < size; to++) {
+                work(5);
+                MPI_Send(&n, 1, MPI_INT, to, n < 2 ? 6 : 7, MPI_COMM_WORLD);
+            }
+        return;
+    }
+    MPI_Irecv(&in[0], 1, MPI_INT, 0, 6, MPI_COMM_WORLD, &request);
+    MPI_Probe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &status); /* not the first one: that has a receive */
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv(&in[1], 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+    MPI_Mprobe(MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    MPI_Mrecv(&in[2], 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+    if (in[0] != 0 || in[1] != 1 || in[2] != 2)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 static void mixture(void) /* every kind of wait */
 {
     int a[2] = {rank, 0}, sum[2] = {0, 0}, big[20000] = {0};
@@ -743,7 +768,7 @@ static const struct {
                 {"crowd", crowd},       {"neighbours", neighbours},
                 {"epochs", epochs},     {"locks", locks},
                 {"lockers", lockers},   {"turns", turns},
-                {"ring", ring}};
+                {"ring", ring},         {"probes", probes}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);

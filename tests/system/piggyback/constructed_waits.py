@@ -17,7 +17,7 @@ COLL_WAIT = {BARRIER: "mpi_barrier_wait", N2N: "mpi_wait_nxn", ONE2N: "mpi_lateb
 MEETS = (("MPI_Win_fence", "mpi_rma_wait_at_fence"), ("MPI_Win_free", "mpi_rma_wait_at_free"), ("MPI_Win_", "mpi_rma_wait_at_create"),
          ("MPI_File_", "mpi_io_collective_wait"), ("MPI_", "mpi_mgmt_comm_wait"))
 EPOCHS = {"MPI_Win_wait": "mpi_rma_early_wait", "MPI_Win_complete": "mpi_rma_sync_late_post"}
-KINDS = ("mpi_latesender", "mpi_latereceiver", *sorted({*COLL_WAIT.values(), *EPOCHS.values(), *(name for _, name in MEETS)}))
+KINDS = ("mpi_latesender", "mpi_latereceiver", "mpi_probe_wait", *sorted({*COLL_WAIT.values(), *EPOCHS.values(), *(name for _, name in MEETS)}))
 WAITS = ("MPI_Recv", "MPI_Wait", "MPI_Waitall", "MPI_Sendrecv")
 
 
@@ -208,6 +208,12 @@ class Judge:
             self.waits[call.rank, call.path, metric] += ticks * self.rate
             self.blame[call.path, cause.rank] += ticks * self.rate
 
+    def found(self, call):
+        """The call that sent the message that a probe found: of the next receive that is posted; None: of the rank itself."""
+        receive = next(c for c in self.ranks[call.rank][2][self.place[id(call)] + 1:] if c.marks["P"] or c.function == "MPI_Mrecv")
+        key, number = self.index["R" if receive.function == "MPI_Mrecv" else "P", id(receive)][0]
+        return self.sent[key][number] if key[0] != key[1] else None
+
     def clock_after(self, call):
         if id(call) in self.after:
             return self.after[id(call)]
@@ -218,6 +224,9 @@ class Judge:
             value = self.edge(call, value, sender)
             if key[0] != key[1] and not call.function.startswith("MPI_Test"):
                 candidates.append((min(sender.begin, call.end) - call.begin, "mpi_latesender", sender))
+        sender = self.found(call) if call.function in ("MPI_Probe", "MPI_Mprobe") else None
+        if sender is not None:
+            candidates.append((min(sender.begin, call.end) - call.begin, "mpi_probe_wait", sender))
         ended = self.index.get(("S", id(call)), []) if not call.function.startswith(("MPI_I", "MPI_Start")) else []
         for key, number in [*ended, *(self.started(call) if call.function in ("MPI_Waitall", "MPI_Wait") else [])]:
             post = self.posted_before(key, number, call)
@@ -346,7 +355,7 @@ def run(work, program, size, words, **env):
     return log, done, result
 
 
-PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("halves", 4), ("posted", 2), ("posted", 4), ("streams", 4), ("remote", 4), ("between", 4), ("parts", 2), ("crowd", 2), ("neighbours", 4), ("epochs", 4),
+PATTERNS = (("chain", 4), ("imbalance", 4), ("rotating", 4), ("transfer", 4), ("farm", 4), ("probes", 4), ("mixture", 4), ("mixture", 2), ("others", 4), ("rotating", 8), ("made", 4), ("halves", 4), ("posted", 2), ("posted", 4), ("streams", 4), ("remote", 4), ("between", 4), ("parts", 2), ("crowd", 2), ("neighbours", 4), ("epochs", 4),
             ("locks", 4), ("lockers", 4), ("turns", 2), ("turns", 4))
 # Nobody waits for the record by which an epoch of a lock gets to know those that ended before it: by the true clock there is time, while others work.
 BY_TRUE_CLOCK = {"locks": ("mpi", "mixed"), "lockers": ("mpi", "mixed")}
