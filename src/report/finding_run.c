@@ -419,6 +419,22 @@ static void put_numbers(const struct lc_search *search, const json_t *loop, cons
         lc_strbuf_puts(out, ", longer than usual here");
 }
 
+/* More than a quarter of all are half as far above the median, or more: they are no exceptions, as
+ * where a message to each rank in turn is one iteration, and work comes before the first of
+ * these. */
+static bool are_common(const json_t *loop, const json_t *slow) {
+    const json_t *each = json_object_get(loop, "each"), *times = json_object_get(each, "elapsed_s");
+    const json_t *spread = json_object_get(json_object_get(loop, "iterations"), "elapsed_s");
+    double n = number(slow, "to") - number(slow, "from") + 1.0;
+    double least = number(spread, "median") + 0.5 * number(slow, "excess_s") / n;
+    size_t long_ones = 0;
+    if (number(each, "block") != 1.0)
+        return false;
+    for (size_t i = 0; i < json_array_size(times); i++)
+        long_ones += json_number_value(json_array_get(times, i)) >= least;
+    return 4 * long_ones > json_array_size(times);
+}
+
 /* Slow iterations of the loop that covers most of the run, the first one: at the code that took
  * longer there than in other iterations, else at the loop. */
 static enum lc_err find_slow_iterations(struct lc_search *search) {
@@ -429,6 +445,8 @@ static enum lc_err find_slow_iterations(struct lc_search *search) {
     if (loop == NULL || excess < 0.005 * search->elapsed_s || excess <= 0.0)
         return LC_OK;
     if (excess > 0.5 * number(loop, "elapsed_s")) /* no exception, but what the loop is for */
+        return LC_OK;
+    if (are_common(loop, worst))
         return LC_OK;
     struct lc_finding finding = lc_finding_begin(LC_VARIABILITY);
     const char *path = json_string_value(json_object_get(loop, "callpath"));

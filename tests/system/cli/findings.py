@@ -268,6 +268,12 @@ shown = run("show", "--full", "looped")
 check("loop in main/work, found by recurring calls: 300 iterations in 900 ms, from 100 ms on: efficiency 80.0 %" in shown
       and "warm-up: the first 2 iterations take longer" in shown and "iterations 211 to 230 took 1.8 times the median, 160 ms more in all; rank 3 worked longest" in shown,
       f"a loop:\n{shown}")
+# Where every other one takes as long they are no exceptions; where every fifth one does they are.
+for distance, many in ((2, 0), (5, 1)):
+    often = json.loads(json.dumps(looped))
+    often["pop"]["iterations"][0].update(count=100, each=dict(block=1, elapsed_s=[0.17 if i % distance == 0 else 0.01 for i in range(100)]),
+                                         outliers=[{"from": 11, "to": 11, "times_median": 17, "excess_s": 0.16, "rank": 3}])
+    check(len(findings("looped_often", often)) == many, f"one of {distance} iterations is slow")
 # Code below that took longer there: the finding is at that code, and says whose loop it is.
 looped["pop"]["iterations"][0].update(callpath="main", outliers=[{"from": 7, "to": 7, "times_median": 17, "excess_s": 0.16, "rank": 2, "callpath": "main/work"}])
 is_close(findings("looped_below", looped)[0], kind="variability", callpath="main/work", ranks=[2],
