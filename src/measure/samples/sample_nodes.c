@@ -206,17 +206,31 @@ static bool in_module(uint32_t node, uint32_t module) {
     return node != LC_NONE && lc_raw_is_code(nodes[node].kind) && nodes[node].ref == module;
 }
 
+/* The innermost function of Python that the node is in; NULL: it is in none. */
+static const struct lc_state_node *script_around(uint32_t at) {
+    const struct lc_state_node *nodes = lc_state_nodes();
+    while (at != 0 && at != LC_NONE && nodes[at].kind != LC_RAW_SCRIPT)
+        at = nodes[at].parent;
+    return at != 0 && at != LC_NONE ? &nodes[at] : NULL;
+}
+
 /* How many of the activations are inside of the innermost function of Python that the node is in;
  * -1: that is none of them. The node may be in a function of an extension that has returned. */
 static int below_script(uint32_t at, const struct lc_activation_of_sample *a, int n) {
-    const struct lc_state_node *nodes = lc_state_nodes();
+    const struct lc_state_node *script = script_around(at);
     int below = -1;
-    while (at != 0 && at != LC_NONE && nodes[at].kind != LC_RAW_SCRIPT)
-        at = nodes[at].parent;
-    for (int i = 0; at != 0 && at != LC_NONE && i < n; i++)
-        if (is(&a[i], &nodes[at]))
+    for (int i = 0; script != NULL && i < n; i++)
+        if (is(&a[i], script))
             below = i;
     return below < DEEPEST ? below : DEEPEST;
+}
+
+/* The interpreter, for a function of Python of which the sample does not tell: that of the node, or
+ * one that it called. */
+static bool is_interpreting(uint32_t at, const struct lc_activation_of_sample *a,
+                            const struct lc_perf_record *sample) {
+    const struct lc_module *m = lc_module_find(lc_python_evaluate());
+    return sample->n_python == 0 && m != NULL && a->module == m->id && script_around(at) != NULL;
 }
 
 /* With lc_core.lock held. */
@@ -237,6 +251,10 @@ static uint32_t node_of(struct lc_thread *t, uint32_t at, const struct lc_perf_r
     *cut = *cut && (inside < 0 || (sample->n_python > 0 && scratch->python_left));
     if (n == 0 || is_in_mpi(a, inside < 0 ? n : inside))
         return at; /* of the program no function but the exact one */
+    if (inside < 0 && is_interpreting(at, &a[0], sample)) {
+        inside = 0;
+        *cut = false;
+    }
     if (inside < 0 || inside > DEEPEST) {
         int below = inside < 0 ? below_script(at, a, n) : DEEPEST;
         inside = below > 0 ? below : is(&a[0], around.function) ? 0 : 1;
