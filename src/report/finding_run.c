@@ -229,7 +229,10 @@ static enum lc_err find_cores(struct lc_search *search) {
     if (!lc_cores_oversubscribed(search->view, search->meta, &cores))
         return LC_OK;
     struct lc_finding finding = lc_finding_begin(LC_OVERSUBSCRIBED);
-    finding.severity_s = fmax(search->sums->total_mpi - search->sums->total_waiting, 0.0);
+    /* calls that had not returned are findings of their own, and no lack of cores explains them */
+    finding.severity_s =
+        fmax(search->sums->total_mpi - search->sums->total_waiting - search->sums->total_unfinished,
+             0.0);
     if (cores > 0.0)
         snprintf(finding.detail, sizeof finding.detail, "%zu ranks and threads on %.0f cores",
                  search->view->model->n_locations, cores);

@@ -142,17 +142,26 @@ static double *end_of(struct lc_sums *sums, const char *name) {
     }
 }
 
-/* Takes one start or end out of all sums: its time per location but for the waiting there. */
+static enum lc_err subtract_row(struct lc_view *view, uint32_t metric, uint32_t path, double *all,
+                                double *row) {
+    if (metric == LC_NONE)
+        return LC_OK;
+    LC_TRY(lc_view_exclusive_row(view, metric, path, row));
+    for (size_t l = 0; l < view->model->n_locations; l++)
+        all[l] -= row[l];
+    return LC_OK;
+}
+
+/* Takes one start or end out of all sums: its time per location but for the waiting there, and for
+ * a call that had not returned: that is what the run came to, and no cost of starting or ending. */
 static enum lc_err take_apart(struct lc_sums *sums, struct lc_view *view, uint32_t path,
                               double *all, double *row) {
     size_t n = view->model->n_locations;
     double whole = 0.0;
     LC_TRY(lc_view_row(view, lc_model_find_metric(view->model, "time"), path, all));
-    for (uint32_t w = 0; w < sums->n_waits; w++) {
-        LC_TRY(lc_view_exclusive_row(view, sums->waits[w].metric, path, row));
-        for (size_t l = 0; l < n; l++)
-            all[l] -= row[l];
-    }
+    for (uint32_t w = 0; w < sums->n_waits; w++)
+        LC_TRY(subtract_row(view, sums->waits[w].metric, path, all, row));
+    LC_TRY(subtract_row(view, lc_model_find_metric(view->model, "mpi_unfinished"), path, all, row));
     for (size_t l = 0; l < n; l++) {
         all[l] = all[l] > 0.0 ? all[l] : 0.0;
         sums->loc_time[l] -= all[l];
@@ -211,6 +220,9 @@ static enum lc_err fill(struct lc_sums *sums, struct lc_view *view) {
         err = add_wait(sums, view, w, row);
     if (err == LC_OK)
         err = take_ends_apart(sums, view, row);
+    uint32_t unfinished = lc_model_find_metric(view->model, "mpi_unfinished");
+    if (err == LC_OK && unfinished != LC_NONE)
+        err = lc_view_total(view, unfinished, &sums->total_unfinished);
     free(row);
     if (sums->n_places > 0)
         qsort(sums->places, sums->n_places, sizeof sums->places[0], compare_places);

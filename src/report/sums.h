@@ -20,14 +20,16 @@ struct lc_wait_place { /* one wait metric at one path */
     double seconds;
 };
 
-/* Start and end of MPI (MPI_Init, MPI_Finalize without its waiting) would hide what happens between
- * them in short runs: they are apart, in none of the other sums. */
+/* Start and end of MPI (MPI_Init, MPI_Finalize without its waiting, both without calls that had not
+ * returned) would hide what happens between them in short runs: they are apart, in none of the
+ * other sums. */
 struct lc_sums {
     double start_time, end_time;              /* all locations */
     bool *apart;                              /* per path: in MPI_Init, MPI_Finalize or below */
     double *time, *mpi, *waiting;             /* per path, children included, all locations */
     double *loc_time, *loc_mpi, *loc_waiting; /* per location */
     double total_time, total_mpi, total_waiting;
+    double total_unfinished; /* of total_mpi, in calls that had not returned */
     double several_time; /* in MPI_Waitall, Waitany, Waitsome: no estimate tells their waiting */
     struct lc_wait_sum *waits; /* all kinds the result has, in a fixed order */
     size_t n_waits;

@@ -247,6 +247,17 @@ for ending, when in {"signal 15": "the run ended", "running": "the run was looke
              text=f"ranks 1 and 2 had called MPI_Recv, which had not returned when {when}: 4 s (25.0 % of all time) until then")
     is_close(found["mpi_cost"], severity_s=5.0)
     check(not [f for f in findings("hung", hung) if f["kind"] == "unfinished_call" and f["callpath"] == "main/MPI_Abort"], "MPI_Abort does not return")
+# A lack of cores does not explain them. Nor are they a cost of MPI's end: where ranks hang in MPI_Finalize, that is part of all time, of which it is a share.
+hung = result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=3.0, call="main/MPI_Finalize", complete=False, ending="signal 15", oversubscribed=True)
+hung["metrics"]["mpi_unfinished"] = {"callpaths": {"main/MPI_Finalize": [2.0, 2.0, 2.0, 0.0]}}
+hung["metrics"]["time"]["callpaths"]["main/MPI_Recv"] = [0.0, 0.0, 0.0, 3.0]
+hung["metrics"]["time"]["callpaths"]["main/MPI_Finalize"] = [3.0, 3.0, 3.0, 0.0]
+hung["metrics"]["mpi_unfinished"]["callpaths"]["main/MPI_Recv"] = [0.0, 0.0, 0.0, 2.5]
+found = {f["kind"]: f for f in findings("hung_end", hung) if f["callpath"] != "main/MPI_Recv"}
+is_close(found["unfinished_call"], severity_s=6.0, text="ranks 0, 1 and 2 had called MPI_Finalize, which had not returned when the run ended: 6 s (46.2 % of all time) until then")
+is_close(found["oversubscribed"], severity_s=0.5)
+shown = run("show", "hung_end")
+check("MPI_Finalize 750 ms per rank" in shown, f"the end of MPI, without calls that had not returned: {shown}")
 
 # Iterations, clocks, losses.
 slow = result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0])
