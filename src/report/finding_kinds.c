@@ -104,6 +104,13 @@ static const struct lc_finding_kind kinds[] = {
         {"oversubscribed",
          "{detail}: {severity} in MPI ({share} of all time) may be waiting for a core",
          "Run on as many cores as there are ranks and threads, and measure again.", 0.02, false},
+    [LC_UNMEASURED_PROCESSES] =
+        {"unmeasured_processes",
+         "{detail}: {severity} in MPI ({share} of all time) may be waiting for what they do",
+         "Start all processes with mpirun, where the program can do so (of mpi4py.futures: mpirun "
+         "-n N python3 -m mpi4py.futures PROGRAM): who waits for whom is measured within one "
+         "MPI_COMM_WORLD. For results of their own, spawn latecomer run PROGRAM.",
+         0.02, false},
     [LC_CLOCK_VIOLATIONS] = {"clock_violations", "clocks disagree: {detail}",
                              "Waits shorter than that are uncertain; `analyze "
                              "--time-correct=on` corrects traces.",

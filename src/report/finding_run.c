@@ -186,6 +186,17 @@ static enum lc_err add_mpi_cost(struct lc_search *search, uint32_t path, double 
     return lc_finding_add(search, &finding);
 }
 
+/* A call that starts processes: it waits for none of those that it started. */
+static bool is_spawn(const struct lc_merged_path *path) {
+    return path->mpi && strncmp(path->name, "MPI_Comm_spawn", 14) == 0;
+}
+
+/* What of this path's time is a cost of MPI, as far as that can be told from waiting. */
+static bool may_cost(const struct lc_search *search, uint32_t path) {
+    const struct lc_merged_path *at = &search->view->paths[path];
+    return at->mpi && !search->sums->apart[path] && (search->spawned == 0.0 || is_spawn(at));
+}
+
 static enum lc_err find_mpi_costs(struct lc_search *search, const struct preempted *preempted) {
     const struct lc_view *view = search->view;
     uint32_t time = lc_model_find_metric(view->model, "time");
@@ -197,7 +208,7 @@ static enum lc_err find_mpi_costs(struct lc_search *search, const struct preempt
     LC_TRY(lc_alloc(&cost, view->n_paths + 1, sizeof cost[0]));
     enum lc_err err = sum_unfinished(search, cost);
     for (uint32_t p = 0; p < view->n_paths; p++)
-        if (view->paths[p].mpi && !search->sums->apart[p])
+        if (may_cost(search, p))
             cost[p] = search->sums->time[p] - search->sums->waiting[p] - cost[p];
         else
             cost[p] = 0.0;
@@ -215,6 +226,28 @@ static enum lc_err find_mpi_costs(struct lc_search *search, const struct preempt
     return err;
 }
 
+/* In calls of MPI, without waiting for others that are in the result, and without calls that had
+ * not returned: these are findings of their own. */
+static double unexplained(const struct lc_search *search) {
+    const struct lc_sums *sums = search->sums;
+    return fmax(sums->total_mpi - sums->total_waiting - sums->total_unfinished, 0.0);
+}
+
+static enum lc_err find_spawned(struct lc_search *search) {
+    struct lc_finding finding = lc_finding_begin(LC_UNMEASURED_PROCESSES);
+    double starting = 0.0;
+    if (search->spawned == 0.0)
+        return LC_OK;
+    for (uint32_t p = 0; p < search->view->n_paths; p++)
+        if (is_spawn(&search->view->paths[p]))
+            starting += search->sums->time[p] - search->sums->waiting[p];
+    finding.severity_s = fmax(unexplained(search) - starting, 0.0);
+    snprintf(finding.detail, sizeof finding.detail,
+             "%.0f process%s that MPI_Comm_spawn started %s not in this result", search->spawned,
+             search->spawned == 1.0 ? "" : "es", search->spawned == 1.0 ? "is" : "are");
+    return lc_finding_add(search, &finding);
+}
+
 static enum lc_err find_cores(struct lc_search *search) {
     double cores = 0.0;
     uint32_t rank = lc_cores_bound_narrowly(search->meta, &cores);
@@ -229,10 +262,7 @@ static enum lc_err find_cores(struct lc_search *search) {
     if (!lc_cores_oversubscribed(search->view, search->meta, &cores))
         return LC_OK;
     struct lc_finding finding = lc_finding_begin(LC_OVERSUBSCRIBED);
-    /* calls that had not returned are findings of their own, and no lack of cores explains them */
-    finding.severity_s =
-        fmax(search->sums->total_mpi - search->sums->total_waiting - search->sums->total_unfinished,
-             0.0);
+    finding.severity_s = unexplained(search);
     if (cores > 0.0)
         snprintf(finding.detail, sizeof finding.detail, "%zu ranks and threads on %.0f cores",
                  search->view->model->n_locations, cores);
@@ -534,6 +564,8 @@ static enum lc_err find_processors(struct lc_search *search) {
         err = find_unfinished(search);
     if (err == LC_OK)
         err = find_cores(search);
+    if (err == LC_OK)
+        err = find_spawned(search);
     if (err == LC_OK)
         err = find_preempted(search, &preempted);
     free(preempted.of);

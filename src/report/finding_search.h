@@ -20,6 +20,7 @@ struct lc_search {
     double least_s;                   /* less than this the measurement cannot tell */
     size_t n_ranks;                   /* processes of which something is known */
     bool lacks_cores;  /* what MPI itself takes cannot be told from waiting for a core */
+    double spawned;    /* nor from waiting for these processes, which are not in this result */
     bool is_analysis;  /* the view is one */
     double *row;       /* of the view, one per location */
     double *waiting_s; /* per process */

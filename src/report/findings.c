@@ -46,6 +46,7 @@ static enum lc_err prepare(struct lc_search *search) {
     search->least_s = least_severity(search->meta);
     search->lacks_cores = lc_cores_oversubscribed(view, search->meta, &cores) ||
                           lc_cores_narrow(search->meta, &cores) != LC_NONE;
+    search->spawned = lc_run_spawned(search->meta);
     for (size_t p = 0; p < view->model->n_processes; p++)
         for (size_t l = 0; l < view->model->n_locations; l++)
             if (view->model->locations[l].process == p) {

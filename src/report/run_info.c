@@ -91,3 +91,8 @@ double lc_run_elapsed(const json_t *pop, const struct lc_view *view, const struc
         elapsed = fmax(elapsed, sums->loc_time[l]);
     return elapsed;
 }
+
+double lc_run_spawned(const json_t *meta) {
+    const json_t *coverage = json_object_get(meta, "coverage");
+    return json_number_value(json_object_get(coverage, "processes_spawned"));
+}

@@ -19,4 +19,8 @@ enum lc_err lc_json_pop(const struct lc_view *view, struct json_t **pop);
 double lc_run_elapsed(const struct json_t *pop, const struct lc_view *view,
                       const struct lc_sums *sums);
 
+/* Processes that the run started with MPI_Comm_spawn: they are in no result of this
+ * MPI_COMM_WORLD. */
+double lc_run_spawned(const struct json_t *meta);
+
 #endif

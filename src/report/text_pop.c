@@ -4,6 +4,7 @@
 
 #include "base/plural.h"
 #include "report/cores.h"
+#include "report/run_info.h"
 #include "report/text_parts.h"
 
 #define MORE_WORK "some ranks have more work than others: see who is late and who waits least"
@@ -139,6 +140,9 @@ static const char *advice_of(const struct lc_text *text, const struct lc_text_fa
         return "more ranks or threads than cores: this includes waiting for a core";
     if (lc_cores_crowded(text->view, text->meta, &computing, &cores))
         return "more threads than cores compute: this may include waiting for a core";
+    if (lc_run_spawned(text->meta) > 0.0)
+        return "time in MPI: its own, or waiting for processes that MPI_Comm_spawn started, which "
+               "are not in this result";
     if (lost_processors(text))
         return threads
                    ? "time in the OpenMP runtime: its own, or without a processor, which others "
@@ -166,6 +170,8 @@ static const char *short_advice_of(const struct lc_text *text,
         return "more threads than cores";
     if (lc_cores_oversubscribed(text->view, text->meta, &cores))
         return "more ranks than cores";
+    if (lc_run_spawned(text->meta) > 0.0)
+        return "MPI, or spawned processes";
     if (lost_processors(text))
         return threads ? "OpenMP, or no processor" : "MPI, or no processor";
     return threads ? "the OpenMP runtime itself" : "MPI itself";

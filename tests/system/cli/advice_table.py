@@ -112,6 +112,12 @@ def oversubscribed(share):
     return content, None
 
 
+def unmeasured_processes(share):
+    content, _ = mpi_cost(share)
+    content["meta"]["coverage"] = {"processes_spawned": 2}
+    return content, None
+
+
 def of_threads(metric, share, path, where):
     wait = share * N * T / (N - 1)
     content = result({TEAM: [T] * N, path: [0.0] + [wait] * (N - 1)}, threads=True, **{metric: {path: [0.0] + [wait] * (N - 1)}})
@@ -140,7 +146,7 @@ def task_scheduling(share):
     return content, None
 
 
-MADE = (late_rank, imbalance, serialisation_chain, late_receiver, preempted, mpi_cost, many_small_messages, unfinished_call, oversubscribed, thread_imbalance, serial_part, limited_parallelism,
+MADE = (late_rank, imbalance, serialisation_chain, late_receiver, preempted, mpi_cost, many_small_messages, unfinished_call, oversubscribed, unmeasured_processes, thread_imbalance, serial_part, limited_parallelism,
         lock_contention, task_scheduling)
 
 

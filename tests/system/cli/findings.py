@@ -259,6 +259,18 @@ is_close(found["oversubscribed"], severity_s=0.5)
 shown = run("show", "hung_end")
 check("MPI_Finalize 750 ms per rank" in shown, f"the end of MPI, without calls that had not returned: {shown}")
 
+# Time in MPI with processes that MPI_Comm_spawn started may be waiting for them: no cost of MPI, but for starting them.
+for spawned, what in ((1, "1 process that MPI_Comm_spawn started is"), (3, "3 processes that MPI_Comm_spawn started are")):
+    parent = result([1.0], [0.0], [1.0], mpi=3.0, call="main/MPI_Recv", coverage={"processes_spawned": spawned})
+    parent["metrics"]["time"]["callpaths"].update({"main/MPI_Recv": [2.0], "main/MPI_Comm_spawn": [1.0]})
+    parent["metrics"]["visits"]["callpaths"]["main/MPI_Comm_spawn"] = [1]
+    parent["pop"].update(transfer_efficiency=0.5, communication_efficiency=0.4)
+    found = {f["kind"]: f for f in findings("parent", parent)}
+    check(sorted(found) == ["mpi_cost", "unmeasured_processes"], f"spawned processes: {found}")
+    is_close(found["unmeasured_processes"], severity_s=2.0, gain_s=None, text=f"{what} not in this result: 2 s in MPI (50.0 % of all time) may be waiting for what they do")
+    is_close(found["mpi_cost"], severity_s=1.0, callpath="main/MPI_Comm_spawn")
+    check("MPI, or spawned processes" in run("show", "parent"), "spawned processes at the lowest factor")
+
 # Iterations, clocks, losses.
 slow = result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0])
 slow["pop"]["phases"] = [dict(name="step", count=50, kept=50, elapsed_s=1.0,
