@@ -85,7 +85,7 @@ static void add_script(struct lc_draft *d, const struct lc_frame *f, const struc
         return;
     d->items[d->n_items++] = (struct lc_item){
         .activation = activation_of(f, outer),
-        .site = f->script_line != 0 ? f->script_line : LC_SITE_UNKNOWN,
+        .site = lc_site_in_line(f->script_line, f->script_ip),
         .node = node,
     };
 }

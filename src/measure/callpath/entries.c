@@ -6,6 +6,7 @@
 #include "measure/unwind/walk.h"
 #include "measure/core/thread.h"
 #include "measure/core/core.h"
+#include "measure/core/state_write.h"
 #include "base/hash.h"
 
 /* Open hashing of fixed size; what finds no room within a few steps is left out: the pairs that
@@ -40,6 +41,12 @@ static void add(struct lc_sites *sites, uint32_t node, uint32_t from, uint32_t t
     }
 }
 
+uint32_t lc_item_place(const struct lc_item *item) {
+    bool is_line = item->site != 0 && item->site != LC_SITE_UNKNOWN && item->node != LC_NONE &&
+                   lc_state_nodes()[item->node].kind == LC_RAW_SCRIPT;
+    return is_line ? item->site & ((1u << LC_LINE_BITS) - 1) : item->site;
+}
+
 void lc_sites_take(struct lc_thread *t, struct lc_entry *e, int slot) {
     const struct lc_entry *last = e->previous[slot];
     uint64_t ticks = e->gap_ticks[slot];
@@ -51,7 +58,7 @@ void lc_sites_take(struct lc_thread *t, struct lc_entry *e, int slot) {
         at--;
     if (at == 0)
         return;
-    uint32_t from = last->items[at - 1].site, to = e->items[at - 1].site;
+    uint32_t from = lc_item_place(&last->items[at - 1]), to = lc_item_place(&e->items[at - 1]);
     if (from == LC_SITE_UNKNOWN || to == LC_SITE_UNKNOWN)
         return;
     if (t->sites == NULL)

@@ -20,13 +20,22 @@ struct lc_loop;
 /* What a remembered path keeps of each function and region on it: 16 bytes. */
 struct lc_item {
     uint32_t activation; /* lc_activation */
-    /* address in the function's file from which the next one was called; regions: 0 */
+    /* address in the function's file from which the next one was called; of Python its line, and in
+     * the bits above which of the calls in that line (lc_site_in_line); regions: 0 */
     uint32_t site;
     uint32_t node; /* of the call tree */
     uint32_t region;
 };
 #define LC_ACTIVATION_UNKNOWN 0u         /* was not seen: never the same as another */
 #define LC_SITE_UNKNOWN       UINT32_MAX /* generated code; a file of more than 4 GiB */
+
+enum { LC_LINE_BITS = 20 };
+/* line 0: unknown. Calls of one line have different sites unless a multiple of 8 KiB of code is
+ * between them. */
+static inline uint32_t lc_site_in_line(uint32_t line, uint64_t instruction) {
+    uint32_t call = (uint32_t)(instruction >> 1) << LC_LINE_BITS;
+    return line == 0 || line >> LC_LINE_BITS != 0 ? LC_SITE_UNKNOWN : call | line;
+}
 
 /* Which activation of a function it is: the place of its return address on the stack, and that
  * address (regions: serial of the entry that began it, 0). Different ones of the same node have
@@ -235,6 +244,9 @@ void lc_entries_free(struct lc_thread *t);
 
 /* An empty pool, for good. NULL: no memory. */
 struct lc_pool *lc_pool_new(size_t capacity_bytes);
+
+/* The address or line of this item's site; 0: it is a region, LC_SITE_UNKNOWN. */
+uint32_t lc_item_place(const struct lc_item *item);
 
 /* Between which two call sites the time of a node was spent, per thread: sums over the transitions
  * (previous event, event) of entries. Takes the sum of one slot of an entry, before that is used

@@ -3,7 +3,8 @@
  *
  * Nouns
  *   home   the innermost function (or region) that two events in a row have in common: its node
- *   site   the place in the home from which the later event was called
+ *   site   the place in the home from which the later event was called: of Python a call, of
+ *          which one line may have several
  *   visit  an event whose transition has this home and site; the time between two visits of a loop
  *          is an iteration
  *

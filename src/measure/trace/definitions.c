@@ -225,7 +225,7 @@ void lc_trace_sites(const struct lc_entry *entry) {
     if (lc_tracing.area == NULL || entry->path == NULL)
         return;
     for (uint32_t i = 0; i < entry->n_items; i++) {
-        uint32_t site = entry->items[i].site;
+        uint32_t site = lc_item_place(&entry->items[i]);
         uint32_t node = i + 1 < entry->n_items ? entry->items[i + 1].node : entry->path->node;
         if (site == 0 || site == LC_SITE_UNKNOWN || node == 0 || node == entry->items[i].node)
             continue;

@@ -1,5 +1,6 @@
 """Functions of Python programs in call paths: every stack that the program saw at a call of MPI is a call path of the result, with as
-many calls, and no other is; a late rank is found in its method, between its lines, in virtual time with its waits and gain to 10 us.
+many calls, and no other is; a loop has as many iterations as it ran, also where one line calls MPI several times; a late rank is found in its method, between
+its lines, in virtual time with its waits and gain to 10 us.
 
 check_python.py LATECOMER FLAVOUR mpi4py|LIBRARY"""
 import json
@@ -70,6 +71,13 @@ def check_stacks(latecomer, flavour, words, scratch):
     print(f"{len(found)} call paths of Python functions, {sum(found.values())} calls")
 
 
+def check_loop(latecomer, flavour, words, scratch):
+    _, result = measured(latecomer, flavour, 2, [*words, "line"], f"{scratch}/line")
+    loop, = result["pop"]["iterations"]
+    print(f"{loop['count']} iterations")
+    assert 18 <= loop["count"] <= 20 and "python_stacks.py:in_one_line:" in loop["callpath"].rsplit("/", 1)[-1], loop
+
+
 def check_late(latecomer, flavour, words, scratch):
     """20 naps of 20 ms in rank 1, of 1 ms in rank 0."""
     library = os.path.join(os.environ["LC_VIRTUAL_TIME"], LIBRARIES[flavour])  # there from the start: clocks of what Python opens later are nobody's
@@ -93,6 +101,7 @@ def main():
     words = [sys.executable, str(PROGRAM), how]
     with tempfile.TemporaryDirectory() as scratch:
         check_stacks(latecomer, flavour, words, scratch)
+        check_loop(latecomer, flavour, words, scratch)
         if "LC_VIRTUAL_TIME" in os.environ:
             check_late(latecomer, flavour, words, scratch)
 

@@ -1,6 +1,6 @@
-"""Python stacks of many shapes, each with calls of MPI: python_stacks.py mpi4py|LIBRARY [late]. Prints the stack of each call as the
+"""Python stacks of many shapes, each with calls of MPI: python_stacks.py mpi4py|LIBRARY [late|line]. Prints the stack of each call as the
 interpreter knows it. With a library instead of mpi4py, MPI is called through ctypes.
-late: the last of the ranks sleeps in a method; nothing is printed."""
+late: the last of the ranks sleeps in a method; line: a loop has all its calls in one line; nothing is printed."""
 import ctypes
 import functools
 import os
@@ -119,6 +119,11 @@ class Late:
         barrier()
 
 
+def in_one_line():
+    for _ in range(20):
+        my_rank(), barrier(), my_rank(), barrier()
+
+
 if sys.argv[1] == "mpi4py":
     from mpi4py import MPI
     barrier, my_rank, finalize = MPI.COMM_WORLD.Barrier, MPI.COMM_WORLD.Get_rank, MPI.Finalize
@@ -129,6 +134,8 @@ if sys.argv[2:] == ["late"]:
     late = Late()
     for _ in range(20):
         late.step(my_rank() == 1)
+elif sys.argv[2:] == ["line"]:
+    in_one_line()
 else:
     shapes()
     for path, count in sorted(seen.items()):
