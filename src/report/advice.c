@@ -85,18 +85,19 @@ static bool names(const char *named, const char *purpose) {
     return true;
 }
 
+/* The outermost function of the C library decides: all that block end in a wait for a futex. */
 static bool is_for(const struct lc_view *view, uint32_t path, const char *named,
                    const char *purpose) {
+    const char *found = NULL, *outer;
     if (named != NULL)
         return names(named, purpose);
     for (path = view->paths[path].parent; path != LC_NONE; path = view->paths[path].parent) {
-        const char *found = lc_purpose_of(view->paths[path].name);
-        if (found == NULL)
-            return false; /* above are the program's functions */
-        if (strcmp(found, purpose) == 0)
-            return true;
+        outer = lc_purpose_of(view->paths[path].name);
+        if (outer == NULL) /* above are the program's functions */
+            break;
+        found = outer;
     }
-    return false;
+    return found != NULL && strcmp(found, purpose) == 0;
 }
 
 const char *lc_advice_for(const struct lc_view *view, const struct lc_finding *finding) {

@@ -66,7 +66,8 @@ check(found[0]["text"] == "rank 3 is late: others wait 3 s for it (37.5 % of all
 # Advice fits what samples found the late code in, and the call for which the others wait.
 for at, first in {"nap/__nanosleep/clock_nanosleep/(off CPU)": "Find out what it sleeps for",
                   "load/_IO_fread/__read/(off CPU)": "Let all ranks read a part each", "log/fflush/__write/(off CPU)": "Let all ranks write a part each",
-                  "turn/__lll_lock_wait/(off CPU)": "Hold the lock for less time", "wait/poll/(off CPU)": "Find out what it waits for outside of MPI",
+                  "turn/__lll_lock_wait/(off CPU)": "Hold the lock for less time", "turn/pthread_mutex_lock/futex_wait/(off CPU)": "Hold the lock for less time",
+                  "join/pthread_join/futex_wait/(off CPU)": "Find out what it waits for outside of MPI", "wait/poll/(off CPU)": "Find out what it waits for outside of MPI",
                   "fill/memset/(kernel)": "Find out what the kernel does for it", "load/_IO_fread/__read/(kernel)": "Let all ranks read a part each",
                   "log/fflush/__write/(kernel)": "Let all ranks write a part each", "(off CPU)": "Find out what it waits for outside of MPI", "reading": "Find out why this rank"}.items():
     where = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], path=f"main/{at}")
