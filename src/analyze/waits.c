@@ -164,7 +164,8 @@ static enum lc_err book(struct lc_trace *trace, const struct handles *h, const s
                         const struct lc_wait *wait) {
     struct lc_results *r = trace->results;
     int64_t w = lc_wait_ticks(wait);
-    if ((!(wait->flags & LC_WAIT_STATE) && wait->kind != LC_WAIT_PROBE) || !metrics[wait->kind])
+    bool blocks_only = (wait->flags & (LC_WAIT_STATE | LC_WAIT_BLOCKS)) == LC_WAIT_BLOCKS;
+    if (blocks_only || !metrics[wait->kind])
         return LC_OK;
     LC_TRY(lc_results_add_int(r, h->kind[wait->kind], wait->cnode, loc->id, w));
     LC_TRY(move_time(trace, h, loc, wait));
