@@ -109,7 +109,7 @@ struct lc_groups {
 
 struct lc_fact_rank {
     char host[64];
-    char cpus[128]; /* binding, as "0-3,8" */
+    char cpus[128]; /* that the threads that compute may use together, as "0-3,8" */
     uint64_t calls, lost;
     struct lc_path_counts paths;
     uint64_t region_errors, pcontrol_ignored, switches, in_callbacks, spawned;

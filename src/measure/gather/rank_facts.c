@@ -128,14 +128,6 @@ static void audit_put_facts(struct lc_strbuf *facts) {
     dl_iterate_phdr(visit, &a);
 }
 
-/* CPUs that the calling thread may use, as "0-3,8". */
-static void binding(char *out, size_t bytes) {
-    cpu_set_t set;
-    out[0] = '\0';
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        lc_cpu_list(&set, out, bytes);
-}
-
 /* CPU time of a thread in clock ticks; the name in the file may hold anything, also ')'. */
 static unsigned long cpu_ticks(const char *thread) {
     char path[64], text[1024];
@@ -159,6 +151,18 @@ static uint64_t cpu_ns(clockid_t clock) {
     return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
 }
 
+struct task {
+    pid_t id;
+    unsigned long ticks;
+};
+
+/* The CPUs that a thread may use, 0: the calling one. */
+static void add_cpus(cpu_set_t *all, pid_t id) {
+    cpu_set_t own;
+    if (sched_getaffinity(id, sizeof own, &own) == 0)
+        CPU_OR(all, all, &own);
+}
+
 /* Have all other threads, also those that have ended, computed less than a tenth of what this one
  * has? */
 static bool is_busy_alone(void) {
@@ -166,31 +170,46 @@ static bool is_busy_alone(void) {
     return all < own + own / 10;
 }
 
-/* Threads that compute: those that only help MPI sleep. /proc is asked for them only where it must
- * be: what the kernel keeps of each thread that was listed it clears away when the process ends;
- * where threads end meanwhile, the process that waits for this one spins for milliseconds. */
-static uint32_t count_busy_threads(void) {
+/* Threads that compute, and the CPUs that these may use together, as "0-3,8": OpenMP's runtime
+ * (OMP_PROC_BIND) and programs (GROMACS) bind each thread to CPUs of its own, so that those of the
+ * first thread are not those of the process. Threads that do not compute only help MPI, and sleep.
+ * /proc is asked for threads only where it must be: what the kernel keeps of each one that was
+ * listed it clears away when the process ends; where threads end meanwhile, the process that waits
+ * for this one spins for milliseconds. */
+static uint32_t find_busy_threads(char *cpus, size_t bytes) {
     enum { MOST = 4096 };
-    if (is_busy_alone())
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    if (is_busy_alone()) {
+        add_cpus(&all, 0);
+        lc_cpu_list(&all, cpus, bytes);
         return 1;
-    unsigned long most = 0, *ticks = calloc(MOST, sizeof *ticks);
+    }
+    struct task *found = calloc(MOST, sizeof *found);
+    unsigned long most = 0;
     DIR *tasks = opendir("/proc/self/task");
     uint32_t n = 0, busy = 0;
-    while (ticks != NULL && tasks != NULL && n < MOST) {
+    while (found != NULL && tasks != NULL && n < MOST) {
         const struct dirent *entry = readdir(tasks);
         if (entry == NULL)
             break;
         if (entry->d_name[0] == '.')
             continue;
-        ticks[n] = cpu_ticks(entry->d_name);
-        most = ticks[n] > most ? ticks[n] : most;
+        found[n] = (struct task){(pid_t)atoi(entry->d_name), cpu_ticks(entry->d_name)};
+        most = found[n].ticks > most ? found[n].ticks : most;
         n++;
     }
     for (uint32_t i = 0; i < n; i++)
-        busy += most > 0 && ticks[i] * 10 >= most;
+        if (most > 0 && found[i].ticks * 10 >= most) {
+            add_cpus(&all, found[i].id);
+            busy++;
+        }
+    if (busy == 0)
+        add_cpus(&all, 0);
+    lc_cpu_list(&all, cpus, bytes);
     if (tasks != NULL)
         closedir(tasks);
-    free(ticks);
+    free(found);
     return busy;
 }
 
@@ -280,8 +299,7 @@ void lc_rank_facts_fill(struct lc_rank_own *rank) {
     own->calls = count_calls();
     double calibrated_ns = calibrate_ns();
     memcpy(own->host, lc_core.state->host, sizeof own->host);
-    binding(own->cpus, sizeof own->cpus);
-    own->busy_threads = count_busy_threads();
+    own->busy_threads = find_busy_threads(own->cpus, sizeof own->cpus);
     own->ns_per_tick = lc_timer.ns_per_tick;
     own->counted_ns = lc_budget_counted_ticks() * lc_timer.ns_per_tick;
     own->by_counter = lc_timer.by_counter;
