@@ -139,7 +139,7 @@ def sanitizers(tests):
         for flavour in BOTH:
             base = f"programs.random_sanitized.{flavour}"
             kinds.append(t.drawn(base, 5, t.end_of(base, 2), ("{first}", "{last}")))
-        kinds += [t.drawn(name, 8, ("1", "8"), ("{first}", "{last}")) for name in t.commands if name.startswith("openmp.random_sanitized.")]
+        kinds += [t.drawn(name, 8, ("1", "4"), ("{first}", "{last}")) for name in t.commands if name.startswith("openmp.random_sanitized.")]
     return kinds
 
 
