@@ -16,7 +16,7 @@ enum lc_certainty { LC_MEASURED, LC_EXACT_FROM_TRACE, LC_ESTIMATED };
 
 struct lc_finding_kind {
     const char *id;
-    const char *text;   /* one sentence; {ranks}, {severity}, {bounds}, {share}, {detail} */
+    const char *text;   /* one sentence; {ranks}, {severity}, {bounds}, {share}, {it}, {detail} */
     const char *advice; /* one sentence */
     double least_share; /* of the time of all locations; smaller ones are not listed */
     /* it is about how ranks are shared out: the advice is the same whatever the late code does */
@@ -31,6 +31,7 @@ struct lc_finding {
     double severity_low_s, severity_high_s; /* its bounds, where it is estimated; else NAN */
     double least_s;    /* smaller ones the measurement cannot tell; NAN: as of the run */
     double indirect_s; /* of it, waiting for others that were late because of this; NAN */
+    double named_s;    /* of it, waiting for the one rank that is named; NAN: none, or several */
     double gain_s, gain_low_s, gain_high_s; /* NAN: not predicted */
     const char *gain_by;                    /* how it was computed; NULL: not predicted */
     /* it is an estimate, since no what-if clock or replay told it: why none did; NULL: else */

@@ -582,6 +582,7 @@ static enum lc_err add_cause(struct lc_search *search, const struct causes *caus
     if (one) {
         finding.ranks[0] = rank;
         finding.n_ranks = 1;
+        finding.named_s = fmin(cause->cost[late], seconds);
     } else if (several) {
         name_as_late(search, causes, &finding);
     } else {

@@ -10,7 +10,7 @@
 
 static const struct lc_finding_kind kinds[] = {
     [LC_LATE_RANK] = {"late_rank",
-                      "{ranks} is late: others wait {severity} for it ({share} of all time)",
+                      "{ranks} is late: others wait {severity} for {it} ({share} of all time)",
                       "Find out why this rank takes longer there: more work than the others, a "
                       "slower core, or something that only it does; or give it less work.",
                       0.01, false},
@@ -127,6 +127,7 @@ struct lc_finding lc_finding_begin(enum lc_finding_id id) {
                                .severity_high_s = NAN,
                                .least_s = NAN,
                                .indirect_s = NAN,
+                               .named_s = NAN,
                                .gain_s = NAN,
                                .gain_low_s = NAN,
                                .gain_high_s = NAN,
@@ -164,6 +165,16 @@ static void put_ranks(struct lc_strbuf *out, const struct lc_finding *finding) {
                                                     : " are late");
 }
 
+/* What others wait for: the rank that is named, or, where a part of it is for others, its code. */
+static void put_it(struct lc_strbuf *out, const struct lc_finding *finding) {
+    char seconds[32];
+    if (finding->named_s < 0.99 * finding->severity_s)
+        lc_strbuf_printf(out, "this code, %s of it for this rank",
+                         lc_text_seconds(finding->named_s, seconds));
+    else
+        lc_strbuf_puts(out, "it");
+}
+
 static void put_word(struct lc_strbuf *out, const char *word, size_t length,
                      const struct lc_finding *finding) {
     char seconds[32], high[32];
@@ -176,6 +187,8 @@ static void put_word(struct lc_strbuf *out, const char *word, size_t length,
                          lc_text_seconds(finding->severity_high_s, high));
     else if (strncmp(word, "share", length) == 0)
         lc_strbuf_printf(out, "%.1f %%", 100.0 * finding->share);
+    else if (strncmp(word, "it", length) == 0)
+        put_it(out, finding);
     else if (strncmp(word, "detail", length) == 0)
         lc_strbuf_puts(out, finding->detail);
 }

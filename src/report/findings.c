@@ -171,6 +171,8 @@ static json_t *finding_json(const struct lc_finding *finding, const struct lc_vi
     }
     if (!isnan(finding->indirect_s))
         json_object_set_new(object, "indirect_s", number_or_null(finding->indirect_s));
+    if (!isnan(finding->named_s))
+        json_object_set_new(object, "rank_s", json_real(finding->named_s));
     json_object_set_new(object, "share", number_or_null(finding->share));
     json_object_set_new(object, "certainty", json_string(lc_certainty_name(finding->certainty)));
     json_object_set_new(object, "callpath", path_or_null(view, finding->path));

@@ -62,6 +62,12 @@ check(len(found) == 1, f"one finding: {found}")
 is_close(found[0], kind="late_rank", severity_s=3.0, share=3.0 / 8, certainty="measured", callpath="main/work", ranks=[3], gain_s=1.0, gain_low_s=0.0,
          gain_high_s=1.0, because=None, between=["work.c:10", "work.c:20"], evidence={"metric": "mpi_barrier_wait", "callpath": "main/MPI_Barrier"})
 check(found[0]["text"] == "rank 3 is late: others wait 3 s for it (37.5 % of all time)" and "Find out why" in found[0]["advice"], found[0]["text"])
+# Others wait for this code on another rank, too: what they wait for the rank that is named is told.
+mixed = findings("mixed", LATE, (3, 2.4), (0, 0.6))
+check([(f["kind"], f["ranks"]) for f in mixed] == [("late_rank", [3])], f"{mixed}")
+is_close(mixed[0], severity_s=3.0, rank_s=2.4)
+check(mixed[0]["text"] == "rank 3 is late: others wait 3 s for this code, 2.4 s of it for this rank (37.5 % of all time)", mixed[0]["text"])
+is_close(found[0], rank_s=3.0)
 
 # Advice fits what samples found the late code in, and the call for which the others wait.
 for at, first in {"nap/__nanosleep/clock_nanosleep/(off CPU)": "Find out what it sleeps for",
