@@ -14,6 +14,7 @@
 
 static const double works_share = 0.05; /* of a rank's work: it works there */
 static const double least_work = 0.01;  /* of the run time: less is no work */
+static const double most_work = 0.9;    /* of a master's work: no need to say that it is not all */
 
 enum { NAME_WIDTH = 40, NAME_BYTES = 61 };
 enum { MOST_PARTITIONS = 16 }; /* more: nearly every rank does something else */
@@ -156,6 +157,7 @@ static enum lc_err add_paths(struct lc_search *search, struct groups *g, struct 
                 most[p->of_path[path]] = all;
                 one->path = path;
                 one->name = function_of(view, path);
+                one->in_path_s = all;
             }
         }
         if (critical == LC_NONE || !is_code(search, path) || err != LC_OK)
@@ -174,8 +176,10 @@ static enum lc_err add_paths(struct lc_search *search, struct groups *g, struct 
             program_of(search, r) >= 0
                 ? json_string_value(json_array_get(programs, (size_t)program_of(search, r)))
                 : NULL;
-        if (name != NULL && p->of[r] != LC_NONE)
+        if (name != NULL && p->of[r] != LC_NONE) {
             p->list[p->of[r]].name = name;
+            p->list[p->of[r]].in_path_s = p->list[p->of[r]].work_s;
+        }
     }
     free(most);
     free(row);
@@ -410,7 +414,12 @@ static void predict_master(const struct lc_partitions *p, uint32_t which,
     finding->gain_by = "without the work of this rank: the longest work of the others, and the "
                        "critical path less its part";
     put_name(&p->list[which], name);
-    snprintf(finding->detail, sizeof finding->detail, "works in %s", name);
+    double share = p->list[which].in_path_s / p->list[which].work_s;
+    if (share < most_work)
+        snprintf(finding->detail, sizeof finding->detail, "works, %.0f %% of it in %s",
+                 100.0 * share, name);
+    else
+        snprintf(finding->detail, sizeof finding->detail, "works in %s", name);
 }
 
 static enum lc_err predict_sizes(const struct lc_search *search, const struct lc_partitions *p,

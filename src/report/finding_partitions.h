@@ -13,6 +13,7 @@ struct lc_partition {
     const char *name; /* of its program, else of the call path in which it works most */
     uint32_t path;    /* in which it works most */
     size_t n_ranks;
+    double in_path_s;  /* of work_s in `path`; all of it where the name is that of a program */
     double work_s;     /* of all its ranks */
     double longest_s;  /* of the rank that works longest */
     double critical_s; /* of the critical path, on its ranks in the call paths in which they work */

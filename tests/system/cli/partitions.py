@@ -45,6 +45,11 @@ def profile(name, work, critical, late, meta=None):
             inside = [p for p in content["metrics"]["time"]["callpaths"] if p.startswith(path + "/")]
             ran = [any(content["metrics"]["time"]["callpaths"][p][r] for p in inside) for r in range(n)]
             content["metrics"]["time"]["callpaths"].update({path: [wall * x for x in ran], f"{path}/main": [wall * x for x in ran]})
+    inclusive = content["metrics"]["time"]["callpaths"]
+    for path in work:  # of the functions that call those that work
+        for parent in (path[:i] for i, char in enumerate(path) if char == "/"):
+            if parent not in inclusive:
+                inclusive[parent] = [sum(row[r] for inner, row in work.items() if inner.startswith(parent + "/")) for r in range(n)]
     head = "waiting_callpath\tlate_rank\tlate_callpath\tlate_call_site_begin\tlate_call_site_end\tseconds\tshare\n"
     rows = "".join(f"{next(iter(waits))}\t{rank}\t{path}\t\t\t{seconds}\t0.1\n" for rank, path, seconds in late)
     made.make(MAKE, content, f"{name}/profile.cubex", blame_tsv=head + rows)
@@ -102,6 +107,12 @@ for name, master in ("master", "main/master"), ("asleep", "main/master/(off CPU)
     is_close(found[0], severity_s=9.0, gain_s=3.0, gain_high_s=3.0, ranks=[0], callpath=master,
              text="rank 0 alone works in master, and the others wait 9 s for it (56.2 % of all time)")
 check("give work to the others in larger pieces" in found[0]["advice"], found[0]["advice"])
+# The work of a master in several places: the one that is named is not all of it.
+PLACES = {f"main/master/{name}": [seconds, 0.0, 0.0, 0.0] for name, seconds in (("read", 2.0), ("write", 1.0), ("sort", 1.0))}
+found = profile("places", {**PLACES, "main/worker": [0.0, 1.0, 1.0, 1.0]}, PLACES, [(0, path, 9.0 / 4 * PLACES[path][0]) for path in PLACES])
+check(kinds(found) == ["master_limits"], f"a master in several places: {found}")
+is_close(found[0], severity_s=9.0, gain_s=3.0, ranks=[0], callpath="main/master/read",
+         text="rank 0 alone works, 50 % of it in read, and the others wait 9 s for it (56.2 % of all time)")
 found = profile("served", {"main/master": [1.0, 0.0, 0.0, 0.0], "main/worker": [0.0, 4.0, 4.0, 4.0]}, {"main/worker": [0.0, 4.0, 0.0, 0.0]},
                 [(1, "main/worker", 3.0)])
 check("master_limits" not in kinds(found), f"a master that is no bottleneck: {found}")
