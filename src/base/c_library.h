@@ -6,9 +6,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Is the file the C library, its threads or its loader? `name`: without folders. */
+/* Is the file the C library, its threads or its loader, or what the kernel puts into each process
+ * for it to read the clock ("linux-vdso.so.1")? `name`: without folders. */
 static inline bool lc_c_library(const char *name) {
-    static const char *const begins[] = {"libc.so", "libc-", "ld-linux", "ld-2", "libpthread"};
+    static const char *const begins[] = {"libc.so", "libc-",      "ld-linux",
+                                         "ld-2",    "libpthread", "linux-vdso"};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)
             return true;
