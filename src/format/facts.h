@@ -58,14 +58,15 @@ struct lc_fact_process {
 /* Of the call-path cache of a thread; all words are sums. */
 struct lc_path_counts {
     uint64_t made, unwinds;
-    uint64_t by_libunwind;   /* unwinds that remembered rules could not do */
-    uint64_t uncacheable;    /* paths that had to be unwound at each call */
-    uint64_t recycled;       /* paths that were forgotten for want of memory */
-    uint64_t remade;         /* those that came back */
-    uint64_t remade_ticks;   /* what that cost */
-    uint64_t own_ticks;      /* of rare work between two calls: unwinding, new communicators */
-    uint64_t sampling_ticks; /* of which for samples of the code between events */
-    uint64_t openmp_ticks;   /* estimate: at events of OpenMP, beside own_ticks */
+    uint64_t by_libunwind;      /* unwinds that remembered rules could not do */
+    uint64_t uncacheable;       /* paths that had to be unwound at each call */
+    uint64_t recycled;          /* paths that were forgotten for want of memory */
+    uint64_t remade;            /* those that came back */
+    uint64_t remade_ticks;      /* what that cost */
+    uint64_t own_ticks;         /* of rare work between two calls: unwinding, new communicators */
+    uint64_t interrupted_ticks; /* of own_ticks: the thread had no processor, as it seems */
+    uint64_t sampling_ticks;    /* of which for samples of the code between events */
+    uint64_t openmp_ticks;      /* estimate: at events of OpenMP, beside own_ticks */
     /* threads that were not sampled: the kernel had no room, or too many had come before */
     uint64_t refused_threads, short_threads;
     uint64_t sampled_calls, call_ticks; /* calls that samples stand for, what these cost */

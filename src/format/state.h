@@ -24,7 +24,7 @@
 #include "format/raw.h"
 
 #define LC_STATE_MAGIC   0x4c43535441544531ull
-#define LC_STATE_VERSION 11u
+#define LC_STATE_VERSION 12u
 
 enum lc_state_ending {
     LC_ENDING_NONE,     /* still running, or died without a word */

@@ -261,7 +261,7 @@ static uint64_t cost_of(const struct lc_thread *t) {
     uint64_t counted = t->counts.counted + lc_budget_counted(t);
     return (uint64_t)((double)counted * budget.counted_ticks) + t->counts.call_ticks +
            calls * t->usual_ticks + t->counts.own_ticks + t->counts.openmp_ticks -
-           t->interrupted_ticks;
+           t->counts.interrupted_ticks;
 }
 
 static uint64_t elapsed_of(const struct lc_thread *t, uint64_t now) {
@@ -476,17 +476,20 @@ static void step_if_due(struct lc_thread *t, uint32_t fn, uint64_t ra, const str
     t->counts.own_ticks += lc_ticks() - begin;
 }
 
-/* What of this is more than rare work takes: the thread had no processor. */
-static uint64_t without_interruption(struct lc_thread *t, uint64_t ticks) {
-    if (budget.rare_most_ticks == 0 || ticks <= budget.rare_most_ticks)
+/* What of this is more than `most`, or than rare work takes: the thread had no processor. */
+static uint64_t without_interruption(struct lc_thread *t, uint64_t ticks, uint64_t most) {
+    if (budget.run_ticks == 0)
+        measure_ticks();
+    most = lc_larger(most, budget.rare_most_ticks);
+    if (ticks <= most)
         return ticks;
-    t->interrupted_ticks += ticks - budget.rare_most_ticks;
-    return budget.rare_most_ticks;
+    t->counts.interrupted_ticks += ticks - most;
+    return most;
 }
 
-LC_COLD void lc_budget_apart(struct lc_thread *t, uint64_t ticks) {
+LC_COLD void lc_budget_apart(struct lc_thread *t, uint64_t ticks, uint64_t cpu_ns) {
     t->counts.own_ticks += ticks;
-    without_interruption(t, ticks);
+    without_interruption(t, ticks, (uint64_t)((double)cpu_ns / lc_timer.ns_per_tick));
 }
 
 LC_COLD uint64_t lc_budget_event_begins(struct lc_thread *t) {
@@ -515,9 +518,7 @@ LC_COLD void lc_budget_parts(struct lc_thread *t, uint64_t ticks, uint32_t parts
 
 LC_COLD void lc_budget_rare(struct lc_call *call, uint64_t ticks) {
     struct lc_thread *t = call->thread;
-    if (budget.share > 0 && budget.run_ticks == 0)
-        measure_ticks();
-    ticks = without_interruption(t, ticks);
+    ticks = without_interruption(t, ticks, 0);
     add_cost(t, call->entry->ra, call->fn, ticks, true);
     if (is_controlled(call)) {
         control(t, call->begin);

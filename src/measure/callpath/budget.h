@@ -5,9 +5,11 @@
  * wrapper is done. Both parts, from the begin stamp to MPI and from the end stamp on, stand for the
  * calls since the last group, and with them what lies before the first and after the last stamp,
  * which is measured once at the start. Rare work (new call paths, communicators) is stamped
- * whenever it happens: lc_path_counts.own_ticks. Of OpenMP one of LC_EVENT_EVERY events or calls is
- * measured, at distances from 1 to twice as many that a small generator draws, so that no program
- * keeps step with them: what it took stands for all since the one before it (openmp_ticks).
+ * whenever it happens: lc_path_counts.own_ticks; of one piece of it what is more than a millisecond
+ * is an interruption (interrupted_ticks), but for what is known to be processor time. Of OpenMP one
+ * of LC_EVENT_EVERY events or calls is measured, at distances from 1 to twice as many that a small
+ * generator draws, so that no program keeps step with them: what it took stands for all since the
+ * one before it (openmp_ticks).
  * Events are those that a runtime tells (OMPT): one that is measured takes a stamp at its end, too.
  * Calls are those of GCC's code to its runtime, and of that to us (gomp/): their events are not
  * measured. One that is measured takes a stamp where each part of ours begins, and where it ends;
@@ -141,8 +143,10 @@ const struct lc_budget_step *lc_budget_steps(uint32_t *n);
 
 /* Rare work at a call, after it was added to own_ticks. */
 void lc_budget_rare(struct lc_call *call, uint64_t ticks);
-/* Rare work that no detail less at a call site would make cheaper; adds it to own_ticks. */
-void lc_budget_apart(struct lc_thread *t, uint64_t ticks);
+/* Rare work that no detail less at a call site would make cheaper; adds it to own_ticks. cpu_ns:
+ * processor time of the thread in it; where ranks wait for each other in this work, the rest is
+ * mostly that one of them had no processor. */
+void lc_budget_apart(struct lc_thread *t, uint64_t ticks, uint64_t cpu_ns);
 /* An event of OpenMP took so long, from its begin stamp to one at its end, which others do not
  * take, and stands for n events: adds to openmp_ticks. */
 void lc_budget_events(struct lc_thread *t, uint64_t ticks, uint32_t n);

@@ -444,6 +444,7 @@ static void compare_and_decide(struct lc_clk_thread *k) {
 
 void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call) {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    uint64_t cpu_ns = lc_thread_cpu_ns();
     k->choose_now = false;
     lc_clk_deferred(k); /* the clocks of all ranks are alike now */
     pthread_mutex_lock(&one_at_a_time);
@@ -456,7 +457,7 @@ void lc_clk_choose(struct lc_clk_thread *k, struct lc_call *call) {
     k->l.last = now + call->own;
     k->l.skipped += own;
     lc_clk_own_unlock(k);
-    lc_budget_apart(call->thread, own);
+    lc_budget_apart(call->thread, own, lc_thread_cpu_ns() - cpu_ns);
     LC_CLK_LOG("D %llu\n", (unsigned long long)own);
 }
 

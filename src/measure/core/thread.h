@@ -121,11 +121,10 @@ struct lc_thread {
     /* Of the budget's last decision. */
     uint64_t window_ticks, window_cost, window_sampling;
     uint64_t sampling_since, sampling_before; /* of its last decision on samples */
-    uint64_t interrupted_ticks; /* of own_ticks: the thread had no processor, as it seems */
-    bool steps_due;             /* of call sites; until one window is over */
-    bool paths_left_out;        /* by the budget: new ones of some sites are not unwound */
-    uint32_t samples_rarer;     /* by the budget: so many times; 0 as 1 */
-    uint32_t samples_rarest;    /* the most that it was; 0: never */
+    bool steps_due;                           /* of call sites; until one window is over */
+    bool paths_left_out;     /* by the budget: new ones of some sites are not unwound */
+    uint32_t samples_rarer;  /* by the budget: so many times; 0 as 1 */
+    uint32_t samples_rarest; /* the most that it was; 0: never */
     struct lc_budget_sites *budget_sites; /* NULL: none is known */
     /* node of the only call path of a site, by function and return address (callpath/budget.c) */
     struct lc_idmap site_paths;

@@ -322,7 +322,7 @@ void lc_rank_facts_fill(struct lc_rank_own *rank) {
     own->cost_ns = n->sampled_calls > 0
                        ? (double)n->call_ticks * lc_timer.ns_per_tick / (double)n->sampled_calls
                        : calibrated_ns;
-    own->own_s = (double)own->paths.own_ticks * lc_timer.ns_per_tick * 1e-9;
+    own->own_s = (double)(n->own_ticks - n->interrupted_ticks) * lc_timer.ns_per_tick * 1e-9;
     own->sampling_s = (double)own->paths.sampling_ticks * lc_timer.ns_per_tick * 1e-9;
     own->remade_s = (double)own->paths.remade_ticks * lc_timer.ns_per_tick * 1e-9;
     own->switches = lc_core.n_switches;
