@@ -214,18 +214,21 @@ static uint32_t find_busy_threads(char *cpus, size_t bytes) {
 }
 
 /* Cost of one measured call that is found in the cache: the wrapper's own code around nothing. What
- * it booked is taken back. */
+ * it booked and counted is taken back. Where the path of this call cannot be kept, each of them
+ * unwinds the stack anew: few then, and without the unwinding, which calls are told by itself. */
 static double calibrate_ns(void) {
-    enum { CALLS = 2000 };
+    enum { CALLS = 2000, CALLS_UNWOUND = 8 };
     struct lc_thread *t = lc_self;
     if (t == NULL)
         return 0;
     bool off = (atomic_fetch_or(&t->mode, LC_MODE_ON) & LC_MODE_ON) == 0; /* stopped before */
     struct lc_entry *last = t->last;
-    uint64_t last_ticks = t->last_ticks, begin = 0;
+    uint64_t last_ticks = t->last_ticks, begin = 0, own = 0;
     uint32_t depth = t->depth;
     struct lc_state_row saved = {0}, *row = NULL;
-    for (int i = -2; i < CALLS; i++) {
+    struct lc_path_counts counts = t->counts;
+    int n = CALLS;
+    for (int i = -2; i < n; i++) {
         struct lc_call call;
         t->depth = 0;
         t->last = t->off_entry;
@@ -235,13 +238,17 @@ static double calibrate_ns(void) {
         if (row == NULL) {
             row = lc_row(t, call.entry->path, 0);
             saved = *row;
+            n = call.entry->transient ? CALLS_UNWOUND : CALLS;
         }
         lc_stamp_end(&call);
         lc_row_add(lc_row(t, call.entry->path, 0), call.end - call.begin, 0, 0);
-        if (i == -1)
+        if (i == -1) {
             begin = lc_ticks();
+            own = t->counts.own_ticks;
+        }
     }
-    uint64_t end = lc_ticks();
+    uint64_t ticks = lc_ticks() - begin, unwound = t->counts.own_ticks - own;
+    t->counts = counts;
     if (row != NULL)
         *row = saved;
     t->last = last;
@@ -250,7 +257,7 @@ static double calibrate_ns(void) {
     if (off)
         atomic_fetch_and(&t->mode, ~(uint32_t)LC_MODE_ON);
     lc_timer_calibrate();
-    return (double)(end - begin) * lc_timer.ns_per_tick / CALLS;
+    return (double)(ticks > unwound ? ticks - unwound : 0) * lc_timer.ns_per_tick / n;
 }
 
 /* The one of this function and detail among n steps, new if it is not there; LC_RANK_STEPS: there

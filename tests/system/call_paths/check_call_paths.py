@@ -192,6 +192,15 @@ def check_own(output, result):
         expect(seconds < 0.05 * calls * READ_S, f"{seconds} s of the program, with {calls} calls")
 
 
+def check_beyond(output, result):
+    """Where the path of MPI_Finalize cannot be kept, finding out there what a call costs unwinds no stack that the program's calls did not: that
+    would be told as what the run lost, and findings that are worth less would not be told."""
+    check_counts(output, result)
+    paths, calls = result["meta"]["callpath"], result["meta"]["coverage"]["calls"]
+    expect(paths["uncacheable"] >= 20, f"{paths['uncacheable']} paths were not kept")
+    expect(paths["unwinds"] <= calls + 5, f"{paths['unwinds']} stacks unwound in {calls} calls")
+
+
 def check_polls(output, result):
     """Of polls above the budget some are timed: all are counted, where the program made them, and MPI says what it says to the bare program."""
     check_counts(output, result)
@@ -242,7 +251,7 @@ CHECKS = {"data": (check_data, {}), "recycled": (check_recycled, {"LATECOMER_MAX
           "kept": (check_kept, {"LATECOMER_MAX_OVERHEAD": "off"}), "full": (check_full, {"LATECOMER_MAX_OVERHEAD": "off"}),
           "enough": (check_full, enough_of_reads), "budget": (check_budget, budget_of_reads),
           "polls": (check_polls, budget_of_reads), "polls_beside_openmp": (check_polls_beside_openmp, budget_of_reads),
-          "own": (check_own, own_of_reads),
+          "own": (check_own, own_of_reads), "beyond": (check_beyond, {"LATECOMER_MAX_OVERHEAD": "off"}),
           "stripped": (check_stripped, {}), "stacks": (check_stacks, {"LATECOMER_CHECK_PATHS": "1"}), "threads": (check_counts, {}), "code": (check_code, virtual_time)}
 
 

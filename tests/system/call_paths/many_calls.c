@@ -6,7 +6,8 @@
  *   many PLACES N      call paths that begin at PLACES places of the stack, 60 functions deep, N
  *                      times each, one after the other
  *   spread N           three call paths to a function that calls MPI_Comm_rank, MPI_Wtime and
- *                      MPI_Sendrecv, 4 N times */
+ *                      MPI_Sendrecv, 4 N times
+ *   beyond N           N times, and MPI_Finalize, on a path that is too deep to be kept */
 #include <alloca.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -101,6 +102,17 @@ NOINLINE static void spread(long n) {
     }
 }
 
+NOINLINE static void beyond(int depth, long n) {
+    if (depth > 0) {
+        beyond(depth - 1, n);
+    } else {
+        for (long i = 0; i < n; i++)
+            call();
+        MPI_Finalize();
+    }
+    sink = depth;
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     const char *what = argc > 1 ? argv[1] : "";
@@ -112,9 +124,12 @@ int main(int argc, char **argv) {
         for (long k = 0; k < atol(argv[3]); k++)
             for (int i = 0; i < (int)n; i++)
                 place(i);
+    else if (strcmp(what, "beyond") == 0)
+        beyond(600, n);
     else
         spread(n);
-    MPI_Finalize();
+    if (strcmp(what, "beyond") != 0)
+        MPI_Finalize();
     printf("MPI_Comm_rank %ld\n", calls);
     if (times > 0)
         printf("MPI_Wtime %ld\nMPI_Sendrecv %ld\n", times, times);
