@@ -31,12 +31,12 @@ struct lc_area_head {
     _Atomic uint64_t magic; /* stored last, when the head is valid */
     uint64_t bytes;
     _Atomic uint64_t used;
-    uint64_t rings;        /* offset of uint64_t[n_ranks]: headers of outgoing rings */
-    uint64_t posts;        /* offset of uint64_t[n_ranks]: posted receives by source (posts.h) */
-    uint64_t outer;        /* offset of uint32_t[LC_AREA_NODES]: see lc_area_outer; 0: no room */
-    _Atomic uint64_t past; /* offset of a struct lc_past (past.h); 0: none */
-    _Atomic uint64_t
-        met; /* offset of struct lc_met[n_ranks]: when the owner last waited for each */
+    uint64_t rings; /* offset of uint64_t[n_ranks]: headers of outgoing rings */
+    uint64_t posts; /* offset of uint64_t[n_ranks]: posted receives by source (posts.h) */
+    uint64_t outer; /* offset of uint32_t[LC_AREA_NODES]: see lc_area_outer; 0: no room */
+    /* offsets of struct lc_past (past.h), by thread; the first is that of the first thread */
+    _Atomic uint64_t pasts[LC_AREA_THREADS];
+    _Atomic uint32_t n_pasts;
     uint32_t n_ranks, rank;
     /* offsets of the threads' versions of vectors (cpvec.h) */
     _Atomic uint64_t vectors[LC_AREA_THREADS];

@@ -58,6 +58,17 @@ bool lc_past_work_get(const struct lc_past *past, uint64_t i, struct lc_past_wor
     return still_there(&past->n_work, i, past->cap_work);
 }
 
+/* One that is overwritten meanwhile is another call's time: of this thread, too. */
+bool lc_past_called(const struct lc_past *past, const _Atomic uint64_t *begins, uint64_t time,
+                    uint32_t looks) {
+    uint64_t n = atomic_load_explicit(&past->n_calls, memory_order_acquire);
+    uint64_t least = n - (looks < LC_PAST_CALLS ? looks : LC_PAST_CALLS);
+    for (least = least > n ? 0 : least; n > least; n--)
+        if (atomic_load_explicit(&begins[(n - 1) % LC_PAST_CALLS], memory_order_relaxed) == time)
+            return true;
+    return false;
+}
+
 /* Ticks of an entry that lie in [from, until). */
 static uint64_t inside(uint64_t begin, uint64_t end, uint64_t ticks, uint64_t from,
                        uint64_t until) {
@@ -102,7 +113,7 @@ static uint64_t met(const struct lc_waited *w) {
             break;
         if (theirs.end > w->begin)
             continue;
-        if (theirs.late_rank == w->me)
+        if (theirs.late_rank == w->me && lc_past_same(theirs.late_thread, w->thread))
             return theirs.end;
         while (mine.end > theirs.end + w->same && n_own > 0 &&
                lc_past_wait_get(w->own, n_own - 1, &mine))
@@ -299,6 +310,7 @@ void lc_past_entry(const struct lc_waited *w, const struct lc_origins *origins,
                                    .end = w->release,
                                    .ticks = w->release - w->begin,
                                    .late_rank = w->late_rank,
+                                   .late_thread = w->late_thread,
                                    .pairwise = w->pairwise};
     for (uint32_t i = 0; i < origins->n; i++) {
         struct lc_past_cause cause = {origins->list[i].key,

@@ -1,4 +1,4 @@
-/* What a process did lately: its waiting, with those whose fault that was, and its work by call
+/* What a thread did lately: its waiting, with those whose fault that was, and its work by call
  * path. Who waits for it looks there how much of its lateness it has from others, so that the cost
  * of waiting goes to where it began (docs/definitions/wait-states.md#33-delay-costs, wait-first).
  *
@@ -9,6 +9,8 @@
  *   stretch   work in one call path without a pause
  *   gap       the time between two events; samples cut it into several stretches
  *   remote    the past of a rank of another node, from what came with its messages
+ *   calls     when each of its latest calls began: what it tells others bears that time, so they
+ *             find the thread of a rank that was late among several
  *
  * Invariant: direct + indirect of all origins + both rests = the waiting that was asked about. One
  * thread writes; others read at any time: what was overwritten meanwhile is not there. */
@@ -22,8 +24,11 @@
 
 enum {
     LC_PAST_CAUSES = 10,
-    LC_PAST_WAITS = 512, /* of a process; powers of two */
+    LC_PAST_WAITS = 512, /* of the first thread of a process; powers of two */
     LC_PAST_WORK = 1024,
+    LC_THREAD_WAITS = 128, /* of a further one */
+    LC_THREAD_WORK = 256,
+    LC_PAST_CALLS = 256, /* of each, where there are several */
     LC_REMOTE_WAITS = 64,
     LC_REMOTE_WORK = 128,
     LC_ORIGINS = 32,
@@ -39,7 +44,8 @@ struct lc_past_wait {
     uint64_t begin, end, ticks; /* ticks: less than between these where several are one */
     uint32_t late_rank;
     uint16_t n;
-    bool pairwise; /* in an operation of these two ranks, in which no third one can be */
+    bool pairwise;       /* in an operation of these two ranks, in which no third one can be */
+    uint8_t late_thread; /* number of its past, LC_PAST_ANY: not known */
     struct lc_past_cause causes[LC_PAST_CAUSES];
 };
 
@@ -50,16 +56,37 @@ struct lc_past_work {
     uint32_t same_gap; /* 1: of the same time between two events as the entry before it */
 };
 
+enum { LC_PAST_ANY = UINT8_MAX };
+
 struct lc_past {
     _Atomic uint64_t n_waits, n_work; /* that were added so far */
     _Atomic uint64_t parted;          /* end of the last part of a gap that has several; 0: none */
     uint32_t cap_waits, cap_work;     /* powers of two; places follow */
-    uint64_t unused[4];
+    _Atomic uint64_t n_calls;         /* as n_waits; LC_PAST_CALLS places */
+    uint64_t met;   /* in an area: offset of struct lc_met[n_ranks], when it waited for each */
+    uint64_t calls; /* in an area: offset of the begins of calls; 0: they are not noted */
+    uint64_t unused;
 };
+
+/* May these two numbers of pasts of a process be of the same thread? */
+static inline bool lc_past_same(uint32_t a, uint32_t b) {
+    return a == b || a == LC_PAST_ANY || b == LC_PAST_ANY;
+}
 
 /* Bytes of one with so many places, and making it in zeroed memory aligned to 64 bytes. */
 size_t lc_past_size(uint32_t cap_waits, uint32_t cap_work);
 void lc_past_init(struct lc_past *past, uint32_t cap_waits, uint32_t cap_work); /* see above */
+
+/* A call of the thread begins; `begins`: LC_PAST_CALLS places. */
+static inline void lc_past_call(struct lc_past *past, _Atomic uint64_t *begins, uint64_t time) {
+    uint64_t n = atomic_load_explicit(&past->n_calls, memory_order_relaxed);
+    atomic_store_explicit(&begins[n % LC_PAST_CALLS], time, memory_order_relaxed);
+    /* release: who sees the number sees the time (lc_past_called) */
+    atomic_store_explicit(&past->n_calls, n + 1, memory_order_release);
+}
+/* Did one of its latest `looks` calls begin then? */
+bool lc_past_called(const struct lc_past *past, const _Atomic uint64_t *begins, uint64_t time,
+                    uint32_t looks);
 
 /* Adds a copy of a wait; in the order of their ends. */
 void lc_past_add_wait(struct lc_past *past, const struct lc_past_wait *wait);
@@ -87,13 +114,15 @@ struct lc_origins {
  * already finds that operation in the first. */
 struct lc_met {
     _Atomic uint64_t release, left, release_before, left_before;
+    _Atomic uint32_t thread, thread_before; /* of the other one: number of its past, LC_PAST_ANY */
 };
 
 /* Rank `me` waited from `begin` on for `late_rank`, which came at `release` after it was in
  * `late_node`. */
 struct lc_waited {
-    const struct lc_past *late, *own; /* NULL: nothing is known */
+    const struct lc_past *late, *own; /* of these two threads; NULL: nothing is known */
     uint32_t me, late_rank, late_node;
+    uint8_t thread, late_thread; /* numbers of these pasts; LC_PAST_ANY: not known */
     uint64_t
         since;     /* both were in the same operation then: when the one that waited was released */
     uint64_t left; /* and when that one left it; 0: not known */

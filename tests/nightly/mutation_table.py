@@ -50,7 +50,7 @@ MUTATIONS = [
              ".late_rank = (uint32_t)last.rank,", ".late_rank = lc_clk.rank,",
              "who waits in MPI_Finalize is blamed itself", ("piggyback.late_to_finalize.mpich",)),
     Mutation("late_reply_not_divided", "src/measure/clocks/origins.c",
-             "        n = divide(&w, b->ticks + b->moved, parts);\n", "",
+             "        n = divide(b->k, &w, b->ticks + b->moved, parts);\n", "",
              "a wait that is known only after its call is blamed on one function, not on all of the gap", ("sim.kernels",)),
     Mutation("part_of_blame_stays", "src/measure/clocks/wait_states.c",
              "    for (uint32_t i = 0; i < b->n_parts; i++) {", "    for (uint32_t i = 1; i < b->n_parts; i++) {",

@@ -209,6 +209,8 @@ static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k)
 }
 
 static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
+    if (lc_unlikely(lc_clk.threads_meet))
+        lc_clk_past_call(k, call->begin);
     if (lc_unlikely((k->epoch != lc_clk.epoch) | (k->l.vec.n_whatif > 0) | (k->l.longest > 0) |
                     k->todo)) {
         begin_unusual(call, k);
@@ -526,7 +528,7 @@ void lc_clocks_dominant(const struct lc_call *call, uint64_t ticks, uint32_t lar
     if (lc_clk.backlog || ticks < k->l.longest)
         return;
     k->l.longest = ticks;
-    k->l.longest_node = k == lc_clk.threads && lc_clk.past != NULL ? largest : drawn;
+    k->l.longest_node = k->past != NULL ? largest : drawn;
     k->sampled = true;
 }
 

@@ -195,6 +195,16 @@ struct lc_clk_thread {
     /* all members of it were in a collective at met_at, which counts when its wait is booked */
     const struct lc_clk_comm *met_comm;
     uint64_t met_at;
+    /* this thread and all ranks were in a collective then; before that (its wait is not booked yet)
+     */
+    uint64_t met_all, met_before;
+    /* pasts.h: NULL, LC_PAST_ANY: it has none. Its calls are noted where `calls` is not NULL */
+    struct lc_past *past;
+    struct lc_met *met; /* by rank */
+    _Atomic uint64_t *calls;
+    uint8_t past_number;
+    bool past_refused;
+    uint32_t last_gap; /* of the stretch of work before */
     /* the first thread, with MPI_THREAD_MULTIPLE: at the end of its last call, of this interval */
     struct lc_logical_since at_end;
     uint32_t marked;

@@ -95,8 +95,6 @@ struct lc_clk {
     uint64_t slow_ticks;   /* 1 us: shorter sends did not wait for a receiver */
     uint64_t past_ticks;   /* shorter waits and stretches of work are not looked into (origins.h) */
     uint64_t trace_ticks;  /* nor traced to where waiting began; more while `rarer` */
-    struct lc_past *past;  /* of this process' first thread; NULL: no room */
-    struct lc_met *met;    /* in the area */
     struct lc_clk_thread *threads; /* the first one stays first */
     FILE *log; /* LATECOMER_CLOCKS_LOG: what the tests compute clocks and waits from on their own */
     struct lc_area *areas;    /* by rank; head NULL: by messages */
@@ -106,8 +104,6 @@ struct lc_clk {
     struct lc_matcher match;
     /* written */
     uint64_t waited_ticks;
-    /* all ranks were in a collective then; before that (its wait is not booked yet) */
-    uint64_t met_all, met_before;
     _Atomic uint64_t n_points;    /* operations in which all ranks waited for each other */
     struct lc_fact_counts counts; /* of this rank; lengths of time in ticks until the end */
     uint64_t next_order;

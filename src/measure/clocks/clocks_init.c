@@ -133,7 +133,6 @@ static void init(struct lc_call *call) {
         return;
     }
     lc_clk_trace_begin();
-    lc_clk_origins_init();
     lc_loops_waited = &lc_clk.waited_ticks;
     lc_loops_threads = lc_clk_iteration_visit;
     bool away = false;
@@ -145,6 +144,7 @@ static void init(struct lc_call *call) {
         lc_clk.visits = LC_VISITS_SELDOM + 1;
     lc_clk.ready = true;
     adopt_threads(call);
+    lc_clk_origins_init();
     lc_clk.finish_may_wait = lc_core.multiple;
     lc_clk.may_defer = !lc_core.multiple && lc_clk.n_threads == 1 && !(away && lc_clk.records);
     lc_clk_choose_init(away && !lc_clk.records);

@@ -117,25 +117,17 @@ static void longest(uint64_t first, uint64_t since, uint64_t until,
 
 void lc_clk_origins_init(void) {
     lc_clk.past_ticks = lc_clk.trace_ticks = PAST_US * lc_clk.slow_ticks;
-    uint64_t past = lc_area_take(&lc_clk.mine, lc_past_size(LC_PAST_WAITS, LC_PAST_WORK));
-    uint64_t met = lc_area_take(&lc_clk.mine, lc_clk.size * sizeof *lc_clk.met);
     hashes = calloc(HASHES, sizeof *hashes);
     lc_clk.pasts = calloc(lc_clk.size, sizeof(struct lc_past *));
     sent_until = calloc(lc_clk.size, sizeof *sent_until);
     met_far = calloc(lc_clk.size, sizeof *met_far);
-    if (past == 0 || met == 0 || hashes == NULL)
+    if (hashes == NULL || !lc_clk_pasts_init())
         return;
     uint64_t costs = 0;
     shown = lc_state_take(sizeof *shown, &costs);
     atomic_store_explicit(&lc_core.state->costs, shown != NULL ? costs : 0, memory_order_release);
-    lc_clk.past = lc_area_at(&lc_clk.mine, past);
-    lc_clk.met = lc_area_at(&lc_clk.mine, met);
-    lc_past_init(lc_clk.past, LC_PAST_WAITS, LC_PAST_WORK);
     lc_loops_worked = longest;
     lc_loops_works = &n_works;
-    /* release: who finds the offset finds its numbers of places (past_of) */
-    atomic_store_explicit(&lc_clk.mine.head->met, met, memory_order_release);
-    atomic_store_explicit(&lc_clk.mine.head->past, past, memory_order_release);
 }
 
 /* A node in the path whose hash so far this is. */
@@ -169,14 +161,6 @@ uint64_t lc_clk_path_hash(uint32_t node) {
             atomic_store_explicit(&hashes[chain[n - 1]], hash, memory_order_relaxed);
     }
     return hash;
-}
-
-static const struct lc_past *past_of(uint32_t rank) {
-    const struct lc_area *area = &lc_clk.areas[rank];
-    if (area->head == NULL)
-        return lc_clk.pasts != NULL ? lc_clk.pasts[rank] : NULL;
-    uint64_t at = atomic_load_explicit(&area->head->past, memory_order_acquire);
-    return at != 0 ? lc_area_at(area, at) : NULL;
 }
 
 /* What finds no row is not shown while the process runs. */
@@ -230,40 +214,41 @@ static void meet(struct lc_waited *w, uint64_t release, uint64_t left, bool late
 /* Of one that is writing it just now the times of a meeting need not belong together: the earlier
  * release counts, which is before it left. */
 static void meet_each(struct lc_waited *w, const struct lc_met *met, bool late_waited) {
-    meet(w, atomic_load_explicit(&met->release, memory_order_relaxed),
-         atomic_load_explicit(&met->left, memory_order_relaxed), late_waited);
-    meet(w, atomic_load_explicit(&met->release_before, memory_order_relaxed),
-         atomic_load_explicit(&met->left_before, memory_order_relaxed), late_waited);
+    uint32_t other = late_waited ? w->thread : w->late_thread;
+    if (lc_past_same(atomic_load_explicit(&met->thread, memory_order_relaxed), other))
+        meet(w, atomic_load_explicit(&met->release, memory_order_relaxed),
+             atomic_load_explicit(&met->left, memory_order_relaxed), late_waited);
+    if (lc_past_same(atomic_load_explicit(&met->thread_before, memory_order_relaxed), other))
+        meet(w, atomic_load_explicit(&met->release_before, memory_order_relaxed),
+             atomic_load_explicit(&met->left_before, memory_order_relaxed), late_waited);
 }
 
-/* When the late rank waited for this one. */
+/* When the late thread waited for this one. */
 static void meet_waiting(struct lc_waited *w) {
-    const struct lc_area *area = &lc_clk.areas[w->late_rank];
-    if (area->head == NULL) {
+    const struct lc_met *met = lc_clk_past_met(w->late_rank, w->late_thread);
+    if (lc_clk.areas[w->late_rank].head == NULL)
         meet(w, met_far != NULL ? met_far[w->late_rank] : 0, 0, true);
-        return;
-    }
-    uint64_t at = atomic_load_explicit(&area->head->met, memory_order_acquire);
-    if (at != 0)
-        meet_each(w, (const struct lc_met *)lc_area_at(area, at) + lc_clk.rank, true);
+    else if (met != NULL)
+        meet_each(w, met + lc_clk.rank, true);
 }
 
-void lc_clk_origins_note(const struct lc_candidate *c) {
+void lc_clk_origins_note(struct lc_clk_thread *k, const struct lc_candidate *c) {
     uint64_t key = (uint64_t)c->late_rank << 32 | c->late_node;
-    lc_past_add_wait(lc_clk.past, &(struct lc_past_wait){.begin = c->begin,
-                                                         .end = c->begin + c->ticks,
-                                                         .ticks = c->ticks,
-                                                         .late_rank = c->late_rank,
-                                                         .n = 1,
-                                                         .causes = {{key, c->ticks}}});
+    lc_past_add_wait(k->past, &(struct lc_past_wait){.begin = c->begin,
+                                                     .end = c->begin + c->ticks,
+                                                     .ticks = c->ticks,
+                                                     .late_rank = c->late_rank,
+                                                     .late_thread = LC_PAST_ANY,
+                                                     .n = 1,
+                                                     .causes = {{key, c->ticks}}});
 }
 
 /* `ticks` in proportion to all that the late rank did in the gap that ended too late; returns in
  * how many parts. */
-static uint32_t divide(const struct lc_waited *w, uint64_t ticks,
+static uint32_t divide(const struct lc_clk_thread *k, const struct lc_waited *w, uint64_t ticks,
                        struct lc_past_part parts[LC_PAST_PARTS]) {
     struct lc_waited whole = *w;
-    whole.since = lc_clk.threads->l.begin;
+    whole.since = k->l.begin;
     uint32_t n = lc_core.sample_period_ns != 0 ? lc_past_gap(&whole, parts) : 0, most = 0;
     uint64_t all = 0, left = ticks;
     if (n == 0)
@@ -309,32 +294,37 @@ static bool is_pairwise(uint32_t kind) {
            kind == LC_MEASURED_WIN_EARLY || kind == LC_MEASURED_WIN_POST;
 }
 
-static void waited_for(const struct lc_candidate *c, struct lc_waited *w) {
+static void waited_for(const struct lc_clk_thread *k, const struct lc_candidate *c,
+                       struct lc_waited *w) {
     uint64_t looks = (uint64_t)((double)c->ticks * lc_clk.ns_per_tick) / NS_PER_LOOK;
-    *w = (struct lc_waited){.late = past_of(c->late_rank),
-                            .own = lc_clk.past,
+    const uint32_t most = (uint32_t)lc_min(looks + LEAST_LOOKS, LOOKS);
+    const uint32_t late = lc_clk_past_late(k, c->late_rank, c->begin + c->ticks, most);
+    *w = (struct lc_waited){.late = lc_clk_past_of(c->late_rank, late),
+                            .own = k->past,
                             .me = lc_clk.rank,
                             .late_rank = c->late_rank,
                             .late_node = c->late_node,
-                            .since = lc_clk.threads->l.begin,
+                            .thread = k->past_number,
+                            .late_thread = (uint8_t)late,
+                            .since = k->l.begin,
                             .begin = c->begin,
                             .release = c->begin + c->ticks,
                             .pairwise = is_pairwise(c->kind),
-                            .looks = (uint32_t)lc_min(looks + LEAST_LOOKS, LOOKS),
+                            .looks = most,
                             .same = lc_clk.backlog ? lc_clk.slow_ticks : 0};
-    meet_each(w, &lc_clk.met[c->late_rank], false);
+    meet_each(w, &k->met[c->late_rank], false);
     meet_waiting(w);
-    meet(w, lc_clk.met_before, 0, false);
-    meet(w, lc_clk.met_all, 0, false);
+    meet(w, k->met_before, 0, false);
+    meet(w, k->met_all, 0, false);
 }
 
 /* Costs of `ticks` of the wait. */
-static void add_costs(const struct lc_waited *w, uint64_t ticks) {
+static void add_costs(struct lc_clk_thread *k, const struct lc_waited *w, uint64_t ticks) {
     struct lc_origins origins;
     struct lc_past_wait entry;
     lc_past_origins(w, &origins);
     lc_past_entry(w, &origins, &entry);
-    lc_past_add_wait(lc_clk.past, &entry);
+    lc_past_add_wait(k->past, &entry);
     double share = (double)ticks / (double)(w->release - w->begin);
     uint64_t passed = (uint64_t)((double)origins.rest_indirect * share), booked = passed;
     for (uint32_t i = 0; i < origins.n; i++) {
@@ -350,34 +340,41 @@ static void add_costs(const struct lc_waited *w, uint64_t ticks) {
     lc_clk.cost_rest += ticks > booked ? ticks - booked : 0;
 }
 
-LC_COLD void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c) {
+LC_COLD uint32_t lc_clk_origins_trace(struct lc_clk_thread *k, uint32_t node,
+                                      const struct lc_candidate *c) {
     struct lc_past_part parts[LC_PAST_PARTS];
     struct lc_waited w;
-    waited_for(c, &w);
-    add_costs(&w, c->ticks);
-    uint32_t n = divide(&w, c->ticks, parts);
+    waited_for(k, c, &w);
+    add_costs(k, &w, c->ticks);
+    uint32_t n = divide(k, &w, c->ticks, parts);
     add_blame(node, c->late_rank, parts, n, c->ticks);
+    return w.late_thread;
 }
 
 LC_COLD uint32_t lc_clk_origins_book_parts(const struct lc_clk_booking *b,
                                            const struct lc_candidate *c,
                                            struct lc_past_part parts[LC_PAST_PARTS]) {
-    bool known = b->traceable && lc_clk.past != NULL && c->late_rank < lc_clk.size;
+    bool known = b->k != NULL && b->k->past != NULL && c->late_rank < lc_clk.size;
     bool traced = known && c->ticks >= lc_clk.trace_ticks;
     uint32_t n = 1;
+    uint32_t late = LC_PAST_ANY;
     parts[0] = (struct lc_past_part){c->late_node, b->ticks + b->moved};
     if (traced) {
         struct lc_waited w;
-        waited_for(c, &w);
-        add_costs(&w, b->ticks);
-        n = divide(&w, b->ticks + b->moved, parts);
+        waited_for(b->k, c, &w);
+        add_costs(b->k, &w, b->ticks);
+        n = divide(b->k, &w, b->ticks + b->moved, parts);
+        late = w.late_thread;
     }
     add_blame(b->node, c->late_rank, parts, n, b->traced + (traced ? b->ticks : 0));
     if (!known)
         return n;
-    if (!traced && lc_clk_origins_may_meet(c))
-        lc_clk_origins_note(c);
-    lc_clk_origins_put_met(c->late_rank, c->begin + c->ticks, b->left);
+    if (!traced && lc_clk_origins_may_meet(b->k, c))
+        lc_clk_origins_note(b->k, c);
+    const uint64_t release = c->begin + c->ticks;
+    if (!traced)
+        late = lc_clk_past_late(b->k, c->late_rank, release, 0);
+    lc_clk_origins_put_met(b->k, c->late_rank, late, release, b->left);
     return n;
 }
 
@@ -396,38 +393,38 @@ void lc_clk_origins_finish(void) {
 void lc_clk_origins_met(struct lc_clk_thread *k) {
     const struct lc_clk_comm *c = k->met_comm;
     k->met_comm = NULL;
-    if (k != lc_clk.threads || lc_clk.met == NULL || c->local != NULL)
+    if (k->past == NULL || c->local != NULL)
         return;
     if (c->ranks != NULL)
         for (uint32_t i = 0; i < c->log.n; i++)
             if (c->ranks[i] >= 0)
-                lc_clk_origins_put_met((uint32_t)c->ranks[i], k->met_at, 0);
+                lc_clk_origins_put_met(k, (uint32_t)c->ranks[i], LC_PAST_ANY, k->met_at, 0);
 }
 
-static LC_COLD void log_work(uint64_t from, uint64_t until, uint32_t node, uint32_t gap) {
-    static uint32_t last_gap; /* of the entry before */
-    if (node == LC_NONE)      /* of a call without a path: nobody's */
+static LC_COLD void log_work(struct lc_clk_thread *k, uint64_t from, uint64_t until, uint32_t node,
+                             uint32_t gap) {
+    if (node == LC_NONE) /* of a call without a path: nobody's */
         node = 0;
     uint64_t path = known_hash(node);
     if (path == 0)
         path = node < HASHES ? lc_clk_path_hash(node) : node;
-    add_work(from, until - from, node);
-    lc_past_add_work(lc_clk.past, &(struct lc_past_work){.begin = from,
-                                                         .end = until,
-                                                         .ticks = until - from,
-                                                         .path = path,
-                                                         .node = node,
-                                                         .same_gap = gap != 0 && gap == last_gap});
-    last_gap = gap;
+    if (k == lc_clk.threads)
+        add_work(from, until - from, node);
+    lc_past_add_work(k->past, &(struct lc_past_work){.begin = from,
+                                                     .end = until,
+                                                     .ticks = until - from,
+                                                     .path = path,
+                                                     .node = node,
+                                                     .same_gap = gap != 0 && gap == k->last_gap});
+    k->last_gap = gap;
 }
 
 void lc_clk_origins_worked(struct lc_clk_thread *k, uint64_t from, uint64_t until, uint32_t node,
                            uint32_t gap) {
-    if (until < from + lc_clk.trace_ticks || k != lc_clk.threads || lc_clk.past == NULL ||
-        !k->l.interval)
+    if (until < from + lc_clk.trace_ticks || k->past == NULL || !k->l.interval)
         return;
     lc_clk_lock();
-    log_work(from, until, node, gap);
+    log_work(k, from, until, node, gap);
     lc_clk_unlock();
 }
 
@@ -463,11 +460,12 @@ static void join(struct lc_past_wait *into, const struct lc_past_wait *older) {
 }
 
 static uint32_t newest_waits(uint64_t after, struct lc_past_wait *list) {
+    const struct lc_past *past = lc_clk.threads->past;
     struct lc_past_wait wait;
-    uint64_t at = atomic_load_explicit(&lc_clk.past->n_waits, memory_order_relaxed);
+    uint64_t at = atomic_load_explicit(&past->n_waits, memory_order_relaxed);
     uint32_t n = 0;
-    for (uint32_t look = 0;
-         look < LOOKS / 4 && at > 0 && lc_past_wait_get(lc_clk.past, --at, &wait); look++) {
+    for (uint32_t look = 0; look < LOOKS / 4 && at > 0 && lc_past_wait_get(past, --at, &wait);
+         look++) {
         if (wait.end <= after)
             break;
         if (n < LC_PAST_SENT_WAITS)
@@ -481,11 +479,12 @@ static uint32_t newest_waits(uint64_t after, struct lc_past_wait *list) {
 /* Stretches of a call path in a gap that follow each other are one; where room is short, all of a
  * gap, and those of older gaps with each other. What is left of the newest gap are its parts. */
 static uint32_t newest_work(uint64_t after, struct lc_past_work *list) {
+    const struct lc_past *past = lc_clk.threads->past;
     struct lc_past_work work;
-    uint64_t at = atomic_load_explicit(&lc_clk.past->n_work, memory_order_relaxed);
+    uint64_t at = atomic_load_explicit(&past->n_work, memory_order_relaxed);
     uint32_t n = 0, gap = 0, gaps[LC_PAST_SENT_WORK];
-    for (uint32_t look = 0;
-         look < LOOKS / 4 && at > 0 && lc_past_work_get(lc_clk.past, --at, &work); look++) {
+    for (uint32_t look = 0; look < LOOKS / 4 && at > 0 && lc_past_work_get(past, --at, &work);
+         look++) {
         if (work.end <= after)
             break;
         uint32_t i = n;
@@ -542,6 +541,7 @@ static uint32_t unpack_wait(const uint64_t *words, struct lc_past_wait *wait) {
                                   .begin = lc_clk_from_global(lc_double_of(words[1])),
                                   .ticks = lc_clk_ticks_of(words[3]),
                                   .late_rank = (uint32_t)(words[2] >> 32),
+                                  .late_thread = LC_PAST_ANY,
                                   .pairwise = (words[2] & PAIRWISE) != 0,
                                   .n = (uint16_t)n};
     for (uint32_t i = 0; i < n; i++) {
@@ -556,14 +556,15 @@ static uint32_t unpack_wait(const uint64_t *words, struct lc_past_wait *wait) {
 uint32_t lc_clk_origins_pack(int32_t to, uint64_t *words) {
     struct lc_past_wait waits[LC_PAST_SENT_WAITS];
     struct lc_past_work work[LC_PAST_SENT_WORK];
-    uint64_t after = lc_clk.met_all, met = 0;
+    const struct lc_clk_thread *first = lc_clk.threads;
+    uint64_t after = first->met_all, met = 0;
     words[0] = 0;
-    if (lc_clk.past == NULL || sent_until == NULL)
+    if (first->past == NULL || sent_until == NULL)
         return 0;
     if (to >= 0) {
         after = sent_until[to] > after ? sent_until[to] : after;
-        met = atomic_load_explicit(&lc_clk.met[to].release, memory_order_relaxed);
-        sent_until[to] = lc_clk.threads->l.last;
+        met = atomic_load_explicit(&first->met[to].release, memory_order_relaxed);
+        sent_until[to] = first->l.last;
     }
     uint32_t n_waits = newest_waits(after, waits), n_work = newest_work(after, work);
     if (n_waits + n_work == 0)

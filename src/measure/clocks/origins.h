@@ -1,6 +1,6 @@
 /* Where waiting began: cost of waiting goes to the ranks and code that made the late rank late, as
- * far as it is late because it waited itself (piggyback/past.h). Waits of the process' first
- * thread; those of others cost whom they waited for. */
+ * far as it is late because it waited itself (piggyback/past.h). Waits of threads that have a past
+ * (pasts.h); those of others cost whom they waited for. */
 #ifndef LC_MEASURE_CLOCKS_ORIGINS_H
 #define LC_MEASURE_CLOCKS_ORIGINS_H
 
@@ -10,63 +10,75 @@
 #include "measure/clocks/call_state.h"
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/contexts.h"
+#include "measure/clocks/pasts.h"
 #include "measure/callpath/loops.h"
 #include "measure/core/core.h"
 #include "piggyback/blame.h"
 #include "piggyback/past.h"
 
-void lc_clk_origins_init(void); /* when memory of the node and thresholds are known */
+void lc_clk_origins_init(void); /* when memory of the node and the first thread are there */
 
 /* Notes a wait that is too short to be traced back, in a collective operation of which the members
  * do not know from elsewhere that they met: who waited there for the same rank was in it. With
  * lc_clk.lock held. */
-void lc_clk_origins_note(const struct lc_candidate *c);
+void lc_clk_origins_note(struct lc_clk_thread *k, const struct lc_candidate *c);
 
 /* A wait that is long enough: who was late in the table of blame, whose fault that was in that of
- * costs. */
-void lc_clk_origins_trace(uint32_t node, const struct lc_candidate *c);
+ * costs. Returns the number of the late thread (pasts.h). */
+uint32_t lc_clk_origins_trace(struct lc_clk_thread *k, uint32_t node, const struct lc_candidate *c);
 
-static inline void lc_clk_origins_put_met(uint32_t rank, uint64_t release, uint64_t left) {
-    struct lc_met *met = &lc_clk.met[rank];
+/* k and that thread of the rank were in the same operation. */
+static inline void lc_clk_origins_put_met(struct lc_clk_thread *k, uint32_t rank, uint32_t thread,
+                                          uint64_t release, uint64_t left) {
+    struct lc_met *met = &k->met[rank];
     uint64_t last = atomic_load_explicit(&met->release, memory_order_relaxed);
     if (last != release) {
         uint64_t its = atomic_load_explicit(&met->left, memory_order_relaxed);
+        uint32_t other = atomic_load_explicit(&met->thread, memory_order_relaxed);
         atomic_store_explicit(&met->release_before, last, memory_order_relaxed);
         atomic_store_explicit(&met->left_before, its, memory_order_relaxed);
+        atomic_store_explicit(&met->thread_before, other, memory_order_relaxed);
     }
     atomic_store_explicit(&met->release, release, memory_order_relaxed);
     atomic_store_explicit(&met->left, left, memory_order_relaxed);
+    atomic_store_explicit(&met->thread, thread, memory_order_relaxed);
 }
 
 /* For a root, in a scan; where all wait for all, in an operation that does not block: others have
  * just been met (lc_clk_origins_meet). */
-static inline bool lc_clk_origins_may_meet(const struct lc_candidate *c) {
+static inline bool lc_clk_origins_may_meet(const struct lc_clk_thread *k,
+                                           const struct lc_candidate *c) {
     const uint64_t release = c->begin + c->ticks;
     return c->kind == LC_MEASURED_LATEBROADCAST || c->kind == LC_MEASURED_EARLYSCAN ||
            ((c->kind == LC_MEASURED_BARRIER || c->kind == LC_MEASURED_NXN) &&
-            release != lc_clk.met_all && release != lc_clk.threads->met_at);
+            release != k->met_all && release != k->met_at);
 }
 
-/* Blame and costs of a wait of the first thread that was just booked in `node`; left: when it left
- * the call, 0: not known. With lc_clk.lock held. */
-static inline void lc_clk_origins_book(uint32_t node, const struct lc_candidate *c, uint64_t left) {
-    bool known = lc_likely(lc_clk.past != NULL && c->late_rank < lc_clk.size);
+/* Blame and costs of a wait of the thread that was just booked in `node`; left: when it left the
+ * call, 0: not known. With lc_clk.lock held. */
+static inline void lc_clk_origins_book(struct lc_clk_thread *k, uint32_t node,
+                                       const struct lc_candidate *c, uint64_t left) {
+    bool known = lc_likely(k->past != NULL && c->late_rank < lc_clk.size);
+    const uint64_t release = c->begin + c->ticks;
+    uint32_t late = LC_PAST_ANY;
     if (lc_unlikely(known && c->ticks >= lc_clk.trace_ticks))
-        lc_clk_origins_trace(node, c);
+        late = lc_clk_origins_trace(k, node, c);
     else
         lc_blame_add_own(&lc_clk.blame, lc_clk.rank, node, c->late_rank, c->late_node, c->ticks);
     if (lc_unlikely(!known))
         return;
-    if (c->ticks < lc_clk.trace_ticks && lc_clk_origins_may_meet(c))
-        lc_clk_origins_note(c);
-    lc_clk_origins_put_met(c->late_rank, c->begin + c->ticks, left);
+    if (c->ticks < lc_clk.trace_ticks && lc_clk_origins_may_meet(k, c))
+        lc_clk_origins_note(k, c);
+    if (c->ticks < lc_clk.trace_ticks)
+        late = lc_clk_past_late(k, c->late_rank, release, 0);
+    lc_clk_origins_put_met(k, c->late_rank, late, release, left);
 }
 
 /* How a wait is booked that may have been booked before, shorter, and may be again, longer. */
 struct lc_clk_booking {
     uint32_t node;
-    bool traceable; /* of the first thread */
-    uint64_t ticks; /* that are new: their blame and their costs are booked */
+    struct lc_clk_thread *k; /* whose it is; NULL: it is not traced */
+    uint64_t ticks;          /* that are new: their blame and their costs are booked */
     /* of what was booked before: blame that goes to others now; of it, what is in costs already */
     uint64_t moved, traced;
     uint64_t left;
@@ -95,8 +107,8 @@ void lc_clk_origins_met(struct lc_clk_thread *k);
 static inline void lc_clk_origins_meet(struct lc_clk_thread *k, const struct lc_clk_comm *c,
                                        uint64_t time) {
     if (lc_likely(c->log.n == lc_clk.size)) {
-        lc_clk.met_before = lc_clk.met_all;
-        lc_clk.met_all = time;
+        k->met_before = k->met_all;
+        k->met_all = time;
     } else {
         k->met_comm = c;
         k->met_at = time;

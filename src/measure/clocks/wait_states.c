@@ -76,11 +76,19 @@ struct lc_booked *lc_clk_booked_hold(struct lc_clk_thread *k, const struct lc_ca
     return k->booked;
 }
 
+/* The thread that has this location. */
+static struct lc_clk_thread *thread_of(uint32_t location) {
+    struct lc_clk_thread *k = lc_clk.threads;
+    while (k != NULL && k->index != location)
+        k = k->next;
+    return k;
+}
+
 /* Blame of what was booked is that of c now, as is what c waited longer. Costs that were booked
  * stay where they are. */
 static void blame_instead(struct lc_booked *b, const struct lc_candidate *c, uint64_t left) {
     struct lc_clk_booking now = {.node = b->wait->node,
-                                 .traceable = b->wait->thread == lc_clk.threads->index,
+                                 .k = thread_of(b->wait->thread),
                                  .ticks = c->ticks - b->ticks,
                                  .left = left};
     for (uint32_t i = 0; i < b->n_parts; i++) {
@@ -130,11 +138,7 @@ void lc_clk_book(struct lc_clk_thread *k, struct lc_path *path, const struct lc_
     lc_clk.waited_ticks += c->ticks;
     if (c->ticks > 0 && c->late_rank < lc_clk.size)
         lc_pairs_waited(&lc_clk.pairs, c->late_rank, c->ticks);
-    if (lc_likely(k == lc_clk.threads))
-        lc_clk_origins_book(path->node, c, k->l.last);
-    else
-        lc_blame_add_own(&lc_clk.blame, lc_clk.rank, path->node, c->late_rank, c->late_node,
-                         c->ticks);
+    lc_clk_origins_book(k, path->node, c, k->l.last);
     lc_clk_unlock();
 }
 

@@ -7,14 +7,17 @@
  *               NPB LU; the first rank works longer
  *   master      rank 0 hands a piece of work to each of the others and takes what comes back
  *   mixed       halves: a chain in each, a collective of the half, a broadcast, a barrier of all
+ *   threads     three threads of each rank, each with a communicator of its own and its slow
+ *               rank: a ring, a chain with an allreduce, one that hears from two others in turn
  */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static int rank, ranks;
+static int rank, ranks, rounds;
 
 static void nap(double ms) {
     nanosleep(&(struct timespec){(time_t)(ms * 1e-3), (long)(ms * 1e6) % 1000000000}, NULL);
@@ -136,14 +139,74 @@ __attribute__((noinline)) static void mixed(int i) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static MPI_Comm comm_of[3];
+
+__attribute__((noinline)) static void thread_ring(MPI_Comm comm, int i) {
+    int value, left = (rank + ranks - 1) % ranks;
+    if (rank > 0 || i > 0)
+        MPI_Recv(&value, 1, MPI_INT, left, 0, comm, MPI_STATUS_IGNORE);
+    compute(rank == 0 ? 8 : 2);
+    MPI_Send(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, comm);
+}
+
+__attribute__((noinline)) static void thread_chain(MPI_Comm comm) {
+    int value;
+    prepare(rank == 1 ? 9 : 1);
+    if (rank > 0)
+        MPI_Recv(&value, 1, MPI_INT, rank - 1, 0, comm, MPI_STATUS_IGNORE);
+    compute(1);
+    if (rank + 1 < ranks)
+        MPI_Send(&rank, 1, MPI_INT, rank + 1, 0, comm);
+    allreduce(comm);
+}
+
+/* From the last rank on: each hears from the next one, and the first from two. */
+__attribute__((noinline)) static void thread_back(MPI_Comm comm) {
+    int value;
+    prepare(rank == ranks - 1 ? 11 : 3);
+    for (int from = rank + 1; from < ranks && from <= (rank == 0 ? 2 : rank + 1); from++)
+        MPI_Recv(&value, 1, MPI_INT, from, 0, comm, MPI_STATUS_IGNORE);
+    compute(1);
+    for (int to = rank - 1; to >= 0 && to >= (rank == 2 ? 0 : rank - 1); to--)
+        MPI_Send(&rank, 1, MPI_INT, to, 0, comm);
+}
+
+static void *thread_runs(void *number) {
+    const MPI_Comm *comm = number;
+    for (int i = 0; i < rounds; i++) {
+        if (comm == &comm_of[0])
+            thread_ring(*comm, i);
+        else if (comm == &comm_of[1])
+            thread_chain(*comm);
+        else
+            thread_back(*comm);
+    }
+    return NULL;
+}
+
+static void threads(int i) {
+    pthread_t id[3];
+    if (i > 0)
+        return;
+    for (int t = 0; t < 3; t++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm_of[t]);
+    for (int t = 0; t < 3; t++)
+        if (pthread_create(&id[t], NULL, thread_runs, &comm_of[t]) != 0)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int t = 0; t < 3; t++)
+        pthread_join(id[t], NULL);
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*round)(int i);
     } patterns[] = {{"chain", chain},         {"ring", ring},     {"stencil", stencil},
-                    {"wavefront", wavefront}, {"master", master}, {"mixed", mixed}};
-    int rounds = argc > 2 ? atoi(argv[2]) : 10, known = 0;
-    MPI_Init(&argc, &argv);
+                    {"wavefront", wavefront}, {"master", master}, {"mixed", mixed},
+                    {"threads", threads}};
+    int known = 0, level, several = argc > 1 && strcmp(argv[1], "threads") == 0;
+    rounds = argc > 2 ? atoi(argv[2]) : 10;
+    MPI_Init_thread(&argc, &argv, several ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (size_t p = 0; argc > 1 && p < sizeof patterns / sizeof *patterns; p++)
@@ -154,7 +217,8 @@ int main(int argc, char **argv) {
                 patterns[p].round(i);
         }
     if (!known)
-        fprintf(stderr, "inherited_waits chain|ring|stencil|wavefront|master|mixed ROUNDS\n");
+        fprintf(stderr,
+                "inherited_waits chain|ring|stencil|wavefront|master|mixed|threads ROUNDS\n");
     MPI_Finalize();
     return !known;
 }

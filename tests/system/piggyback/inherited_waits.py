@@ -25,7 +25,8 @@ from launch import virtual_time  # noqa: E402
 latecomer, program, flavour = sys.argv[1:4]
 PAGE = sys.argv[5] if sys.argv[4:5] == ["--document"] else None
 TABLE = [f"{pattern}:{ranks}{way}" for way in ("", ":mpi") for pattern, sizes in (("chain", range(2, 9)), ("ring", (3, 5, 8)), ("stencil", (4, 6, 8)),
-         ("wavefront", (4, 6, 8)), ("master", (3, 4, 8)), ("mixed", (4, 8))) for ranks in sizes]
+         ("wavefront", (4, 6, 8)), ("master", (3, 4, 8)), ("mixed", (4, 8)), ("threads", (3, 6))) for ranks in sizes
+         if (pattern, way) != ("threads", ":mpi")]
 CASES = sys.argv[6 if PAGE else 4:] or TABLE
 ROUNDS = 24
 

@@ -265,6 +265,51 @@ static void what_a_call_still_waits_for_is_before_the_next(void **state) {
     }
 }
 
+/* Which thread a time is of: that of which a call began then. */
+static void a_call_is_found_by_its_begin(void **state) {
+    (void)state;
+    struct lc_past *past = make(8, 8);
+    static _Atomic uint64_t begins[LC_PAST_CALLS];
+    assert_false(lc_past_called(past, begins, 0, LC_PAST_CALLS));
+    for (uint64_t call = 1; call <= LC_PAST_CALLS + 3; call++) {
+        lc_past_call(past, begins, 10 * call);
+        assert_true(lc_past_called(past, begins, 10 * call, 1));
+        assert_false(lc_past_called(past, begins, 10 * call + 1, LC_PAST_CALLS));
+    }
+    assert_false(lc_past_called(past, begins, 30, LC_PAST_CALLS)); /* overwritten */
+    assert_true(lc_past_called(past, begins, 40, LC_PAST_CALLS));
+    assert_false(lc_past_called(past, begins, 40, 8));
+    free(past);
+}
+
+/* The late rank waited at 900 for a thread of ME: only if it is the one that waits, or nobody knows
+ * which, both were in the same operation then. */
+static void another_thread_is_no_meeting(void **state) {
+    (void)state;
+    static const uint8_t its[] = {0, 1, LC_PAST_ANY};
+    for (size_t i = 0; i < sizeof its; i++) {
+        struct lc_past *late = make(8, 8), *own = make(8, 8);
+        struct lc_origins origins;
+        struct lc_waited w = question(late, own);
+        w.thread = 1;
+        waited(late, 400, 500, 5, (struct lc_past_cause){KEY(5, F), 100},
+               (struct lc_past_cause){0, 0});
+        lc_past_add_wait(late, &(struct lc_past_wait){.begin = 880,
+                                                      .end = 900,
+                                                      .ticks = 20,
+                                                      .late_rank = ME,
+                                                      .late_thread = its[i],
+                                                      .n = 1,
+                                                      .causes = {{KEY(ME, G), 20}}});
+        lc_past_origins(&w, &origins);
+        const struct lc_origin *inherited = find(&origins, KEY(5, F));
+        assert_int_equal(inherited != NULL ? inherited->indirect : 0, its[i] == 0 ? 100 : 0);
+        assert_int_equal(sum(&origins), 1000);
+        free(late);
+        free(own);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_call_still_waits_for_is_before_the_next),
@@ -275,6 +320,8 @@ int main(void) {
         cmocka_unit_test(since_they_met),
         cmocka_unit_test(messages_at_the_same_time_are_no_meeting),
         cmocka_unit_test(bounded_and_conserved),
+        cmocka_unit_test(a_call_is_found_by_its_begin),
+        cmocka_unit_test(another_thread_is_no_meeting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
