@@ -34,12 +34,14 @@ struct lc_finding {
     double named_s;    /* of it, waiting for the one rank that is named; NAN: none, or several */
     double gain_s, gain_low_s, gain_high_s; /* NAN: not predicted */
     const char *gain_by;                    /* how it was computed; NULL: not predicted */
-    /* it is an estimate, since no what-if clock or replay told it: why none did; NULL: else */
+    /* it is an estimate, since no what-if clock or replay told it, or not predicted at all: why;
+     * NULL: else */
     const char *gain_estimated;
     enum lc_certainty certainty;     /* of the severity */
     uint32_t path;                   /* of the view; LC_NONE: the whole run */
     int32_t ranks[LC_FINDING_RANKS]; /* those that stand out, the first ones */
     size_t n_ranks;                  /* all of them; 0: no rank stands out */
+    int32_t thread;                  /* of the one rank, not of OpenMP; -1: none stands out */
     bool one_process;                /* there is no other rank: it is about threads */
     bool one_thread;                 /* ... and of those there is one */
     uint32_t replayed_path;          /* without which a replay tells the gain; LC_NONE: none */

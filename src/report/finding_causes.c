@@ -437,19 +437,10 @@ static bool is_known(const struct lc_search *search, size_t process) {
     return false;
 }
 
-/* What is waited for the cause is what it costs; where several make a rank late by more than others
- * wait, to cure one may save what is booked on another: the upper bound stays. A replay knows. */
-static void limit_gain(struct lc_finding *finding) {
-    if (isnan(finding->gain_s))
-        return;
-    finding->gain_s = fmin(finding->gain_s, finding->severity_s);
-    finding->gain_low_s = fmin(finding->gain_low_s, finding->severity_s);
-}
-
 /* See the head of the file. `late`: the rank that is to be as fast as the others, LC_NONE: all as
  * fast as the mean. True: by replay of the trace, or by a clock. */
-static bool predict(const struct lc_search *search, const struct causes *causes, uint32_t late,
-                    struct lc_finding *finding) {
+static bool predict_seen(const struct lc_search *search, const struct causes *causes, uint32_t late,
+                         struct lc_finding *finding) {
     size_t n = search->view->model->n_processes;
     double all = sum(causes->own, n), mean, high = INFINITY, gain, excess;
     double critical = sum(causes->critical, n);
@@ -488,8 +479,16 @@ static bool predict(const struct lc_search *search, const struct causes *causes,
     if (why != NULL && finding->certainty != LC_EXACT_FROM_TRACE)
         finding->gain_estimated =
             whole ? why : "what-if clocks are of all ranks, not of those of a partition";
-    limit_gain(finding);
+    lc_gain_limit(finding);
     return clocked;
+}
+
+static bool predict(const struct lc_search *search, const struct causes *causes, uint32_t late,
+                    struct lc_finding *finding) {
+    bool sure = predict_seen(search, causes, late, finding);
+    if (lc_gain_is_hidden(search, finding))
+        lc_gain_hide(finding);
+    return sure;
 }
 
 static void copy_sites(const struct cause *cause, struct lc_finding *finding) {
@@ -559,7 +558,7 @@ static bool is_pipeline(const struct lc_search *search, const struct lc_finding 
     pipeline->kind = lc_finding_begin(LC_PIPELINE).kind;
     pipeline->n_ranks = 0; /* each of them, in turn */
     return search->gains != NULL && lc_exact_gain(search, "serialisation_chain", pipeline) &&
-           !(finding->gain_s > 0.25 * pipeline->gain_s);
+           !(finding->gain_s > 0.25 * pipeline->gain_s) && !lc_gain_is_hidden(search, pipeline);
 }
 
 static enum lc_err add_cause(struct lc_search *search, const struct causes *causes,
@@ -583,6 +582,8 @@ static enum lc_err add_cause(struct lc_search *search, const struct causes *caus
         finding.ranks[0] = rank;
         finding.n_ranks = 1;
         finding.named_s = fmin(cause->cost[late], seconds);
+        if (search->threads_apart)
+            LC_TRY(lc_find_thread_in(search, cause->path, late, &finding.thread));
     } else if (several) {
         name_as_late(search, causes, &finding);
     } else {

@@ -135,6 +135,7 @@ struct lc_finding lc_finding_begin(enum lc_finding_id id) {
                                .replayed_path = LC_NONE,
                                .because_path = LC_NONE,
                                .because_rank = -1,
+                               .thread = -1,
                                .evidence_path = LC_NONE};
 }
 
@@ -159,6 +160,8 @@ static void put_ranks(struct lc_strbuf *out, const struct lc_finding *finding) {
                          finding->ranks[i]);
     if (finding->n_ranks > shown)
         lc_strbuf_printf(out, " and %zu more", finding->n_ranks - shown);
+    if (finding->n_ranks == 1 && finding->thread >= 0)
+        lc_strbuf_printf(out, " thread %d", (int)finding->thread);
     if (several)
         lc_strbuf_puts(out, finding->n_ranks == 0   ? " are late in turn"
                             : finding->n_ranks == 1 ? " is late"

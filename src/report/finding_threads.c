@@ -26,6 +26,42 @@ static bool begins(const char *path, const char *construct) {
     return strncmp(name, construct, strlen(construct)) == 0;
 }
 
+enum lc_err lc_has_threads_apart(struct lc_search *search, bool *has) {
+    const struct lc_model *model = search->view->model;
+    const uint32_t metric = lc_model_find_metric(model, "omp_time");
+    double in_omp = 0.0;
+    if (metric != LC_NONE)
+        LC_TRY(lc_view_total(search->view, metric, &in_omp));
+    *has = model->n_locations > model->n_processes && !(in_omp > 0.0);
+    return LC_OK;
+}
+
+enum lc_err lc_find_thread_in(struct lc_search *search, uint32_t path, uint32_t process,
+                              int32_t *thread) {
+    const struct lc_model *model = search->view->model;
+    const uint32_t metric = lc_model_find_metric(model, "time");
+    const double nearly_all = 0.9;
+    double all = 0.0, most = 0.0;
+    size_t n = 0;
+    *thread = -1;
+    if (metric == LC_NONE)
+        return LC_OK;
+    LC_TRY(lc_view_exclusive_row(search->view, metric, path, search->row));
+    for (size_t l = 0; l < model->n_locations; l++) {
+        if (model->locations[l].process != process)
+            continue;
+        n++;
+        all += search->row[l];
+        if (search->row[l] > most) {
+            most = search->row[l];
+            *thread = (int32_t)model->locations[l].thread;
+        }
+    }
+    if (n < 2 || most < nearly_all * all)
+        *thread = -1;
+    return LC_OK;
+}
+
 /* Waiting for locks is a finding of its own. */
 static bool counts(const struct lc_late *late) {
     static const char *const locks[] = {"!$omp critical", "!$omp ordered", "!$omp atomic",

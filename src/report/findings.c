@@ -77,6 +77,8 @@ static enum lc_err findings_new(struct lc_findings **out, struct lc_view *view,
     search.pop = pop;
     if (err == LC_OK)
         err = prepare(&search);
+    if (err == LC_OK)
+        err = lc_has_threads_apart(&search, &search.threads_apart);
     if (err == LC_OK && (search.is_analysis || analysis != NULL))
         search.gains = gains = lc_exact_gains_read(search.is_analysis ? view : analysis);
     struct lc_partitions partitions = {0};
@@ -178,6 +180,8 @@ static json_t *finding_json(const struct lc_finding *finding, const struct lc_vi
     json_object_set_new(object, "callpath", path_or_null(view, finding->path));
     json_object_set_new(object, "ranks", ranks_of(finding));
     json_object_set_new(object, "n_ranks", json_integer((json_int_t)finding->n_ranks));
+    if (finding->thread >= 0)
+        json_object_set_new(object, "thread", json_integer(finding->thread));
     if (finding->from[0] != '\0' || finding->to[0] != '\0')
         json_object_set_new(object, "between", json_pack("[ss]", finding->from, finding->to));
     if (finding->because_path != LC_NONE) {

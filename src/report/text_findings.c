@@ -75,6 +75,8 @@ static void print_at_length(const struct lc_text *text, const struct lc_findings
         lc_strbuf_printf(&line, "; gain between %s and %s: %s",
                          lc_text_seconds(finding->gain_low_s, low),
                          lc_text_seconds(finding->gain_high_s, high), finding->gain_by);
+    if (finding->gain_by == NULL && finding->gain_estimated != NULL)
+        lc_strbuf_printf(&line, "; gain unknown: %s", finding->gain_estimated);
     if (finding->gain_by != NULL && finding->gain_estimated != NULL)
         lc_strbuf_printf(&line, "; an estimate: %s", finding->gain_estimated);
     fputs("    basis ", text->out);

@@ -57,7 +57,7 @@ export function FindingItem(props: { finding: Finding; result: Result; nav: Navi
           {timelineLink(finding, result, nav)}
           {place >= 0 && <a href={nav.link("explorer", { path: place, metric: finding.evidence?.metric ?? "time" })}>in the call tree</a>}
           <Source path={result.profile.rows.withSource(place)} />
-          <span class="dim">{finding.certainty}{finding.gain_by && `; gain: ${finding.gain_by}`}{finding.gain_estimated && `; an estimate: ${finding.gain_estimated}`}</span>
+          <span class="dim">{finding.certainty}{finding.gain_by && `; gain: ${finding.gain_by}`}{finding.gain_estimated && `; ${finding.gain_by ? "an estimate" : "gain unknown"}: ${finding.gain_estimated}`}</span>
         </p>
       </div>
     </li>

@@ -63,6 +63,7 @@ export interface Finding {
   callpath: string | null;
   ranks: number[];
   n_ranks: number;
+  thread?: number;
   between?: string[];
   because: { callpath?: string; rank?: number; ranks?: number[] } | null;
   gain_s: number | null;

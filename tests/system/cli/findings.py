@@ -383,6 +383,39 @@ for ending, told in {"signal 9": "the program ended by signal 9", "MPI_Abort": "
     dead = findings("dead", dict(LATE, meta=dict(LATE["meta"], complete=False, ending=ending)), (3, 3.0))
     check(dead[1]["text"] == f"the measurement is incomplete: {told}", f"{ending}: {dead[1]}")
 
+# Threads that OpenMP did not start: the first one of each rank waits for the end of the second, unseen, so neither the critical path nor a replay leads to the
+# code that is late. It is named, with its thread, and its gain is not known; with OpenMP none of that is unseen.
+APART = dict(LATE, pop=dict(LATE["pop"], elapsed_s=2.0), locations=[dict(rank=r, thread=t) for r in range(2) for t in range(2)], metrics={
+    "time": {"callpaths": {"main": [2.0, 1.9, 2.0, 2.0], "main/join": [1.9, 0.0, 2.0, 0.0], "main/worker": [0.1, 1.9, 0.0, 2.0],
+                           "main/worker/nap": [0.1, 1.5, 0.0, 0.0], "main/worker/MPI_Recv": [0.0, 0.4, 0.0, 2.0]}},
+    "mpi_latesender": {"callpaths": {"main/worker/MPI_Recv": [0.0, 0.0, 0.0, 1.5]}}, "critical_path_useful": {"callpaths": {"main/join": [1.9, 0.0, 0.0, 0.0]}}})
+APART["meta"] = dict(LATE["meta"], ranks=2, wall_time_s=2.0)
+NAPS = BLAME_HEAD + "main/worker/MPI_Recv\t0\tmain/worker/nap\t\t\t1.5\t1\n"
+
+
+def apart(name, content, cubex="profile.cubex", **members):
+    make(content, f"{name}/{cubex}", **members)
+    return json.loads(run("show", "--json", f"{name}/{cubex}"))["findings"]
+
+
+found = apart("apart", APART, blame_tsv=NAPS)[0]
+is_close(found, kind="late_rank", ranks=[0], thread=1, severity_s=1.5, gain_s=None, gain_estimated="who waits for the end of a thread that is not OpenMP's is not seen")
+check(found["text"].startswith("rank 0 thread 1 is late: others wait 1.5 s") and "gain_by" not in found, f"threads apart: {found}")
+told = " ".join(run("show", "--only", "findings", "apart/profile.cubex").split())
+check("gain unknown: who waits for the end of a thread" in told, f"threads apart, in words: {told}")
+analysed = dict(APART, metrics={**{m: APART["metrics"][m] for m in ("time", "mpi_latesender")}, "critical_path": APART["metrics"]["critical_path_useful"],
+                                "delay_latesender": {"callpaths": {"main/worker/nap": [0.0, 1.5, 0.0, 0.0]}}})
+for then, gain in (2.0, None), (1.0, 1.0):  # not so where the replay knows that something is gained
+    gains = [dict(without="late_rank", callpath="main/worker/nap", rank=0, now_s=2.0, then_s=then)]
+    found = apart("apart", analysed, "analysis.cubex", critical_path_json=json.dumps({"gains": gains}))[0]
+    is_close(found, kind="late_rank", ranks=[0], thread=1, severity_s=1.5, gain_s=gain)
+    teams = dict(analysed["metrics"], omp_time={"callpaths": {"main/join": [0.1, 0.0, 0.1, 0.0]}})
+    openmp = [f for f in apart("teams", dict(analysed, metrics=teams), "analysis.cubex", critical_path_json=json.dumps({"gains": gains})) if f["kind"] == "late_rank"]
+    check(gain is not None or openmp == [], f"OpenMP: {openmp}")
+    check(all("thread" not in f and f["text"].startswith("rank 0 is late") for f in openmp), f"OpenMP: {openmp}")
+several = dict(APART, metrics=dict(APART["metrics"], time={"callpaths": dict(APART["metrics"]["time"]["callpaths"], **{"main/worker/nap": [0.7, 1.5, 0.0, 0.0]})}))
+check("thread" not in apart("both", several, blame_tsv=NAPS)[0], "both threads work there")
+
 # The analysis of the same run sharpens a profile: costs that are exact, gains no larger than what the others wait.
 analysis = dict(LATE, metrics={"time": LATE["metrics"]["time"], "mpi_barrier_wait": LATE["metrics"]["mpi_barrier_wait"],
                                "critical_path": LATE["metrics"]["critical_path_useful"],
