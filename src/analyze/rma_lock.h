@@ -1,10 +1,14 @@
-/* Contention for the locks of windows. A lock is held from its RmaAcquireLock to its RmaReleaseLock
- * record at the most. MPI need not wait in the call that asks for it (MPI_Win_lock), only until
- * data are needed (MPI_Win_flush) or the epoch is over: the call, of those that open, flush and
- * close the epoch, within which the last conflicting holder before lets go, has waited for that.
- * Who held it before is told by the order of releases, since MPI_Win_lock may have returned without
- * the lock. Two shared holders do not conflict; MPI_Win_lock_all is a shared lock of all processes
- * of the window. Called by waits.c. */
+/* Contention for the locks of windows. A lock is held from its RmaAcquireLock record until it is
+ * handed over somewhere in the call that releases it: the next holder's MPI_Win_lock often returns
+ * before that call does, and before its RmaReleaseLock record. So a call waits for the last
+ * conflicting holder before if that one's release begins before the call ends, and its record comes
+ * after the call has begun; if it comes after the call's end, all of the call has waited.
+ *
+ * MPI need not wait in the call that asks for the lock (MPI_Win_lock), only until data are needed
+ * (MPI_Win_flush) or the epoch is over. One sees that where conflicting epochs of a window overlap;
+ * there the order of releases tells who held the lock before, else that of the releasing calls. Two
+ * shared holders do not conflict; MPI_Win_lock_all is a shared lock of all processes of the window.
+ * Called by waits.c. */
 #ifndef LC_ANALYZE_RMA_LOCK_H
 #define LC_ANALYZE_RMA_LOCK_H
 

@@ -318,18 +318,23 @@ class Analysis(oracle.Analysis):
         for e in self.t.epochs:
             if e[7] is not None:
                 by_window[e[1]].append(e)
+        conflict = lambda a, b: not (a[3] and b[3]) and (a[2] == b[2] or ALL_TARGETS in (a[2], b[2]))
         for holders in by_window.values():
-            holders.sort(key=lambda e: (e[7], e[5], e[0]))  # MPI_Win_lock may return without the lock: its Leave tells no order
+            # From the acquisition to the begin of the release nobody else has the lock, unless MPI_Win_lock returns without it.
+            eager = not any(conflict(a, b) and a[5] < b[6].en and b[5] < a[6].en for i, a in enumerate(holders) for b in holders[:i])
+            turn = lambda e: e[6].en if eager else e[7]
+            holders.sort(key=lambda e: (turn(e), e[5], e[0]))
             for i, e in enumerate(holders):
-                before = [h for h in holders[:i] if not (h[3] and e[3]) and (h[2] == e[2] or ALL_TARGETS in (h[2], e[2]))]
+                before = [h for h in holders[:i] if conflict(h, e)]
+                last = [h for h in before if not any(conflict(h, x) and turn(x) > turn(h) for x in before)]
                 # Of equal releases the one taken first; exclusive holders count before shared ones.
-                holder = min(before, key=lambda h: (-h[7], h[3], h[5], h[0]), default=None)
+                holder = min(last, key=lambda h: (-h[7], h[3], h[5], h[0]), default=None)
                 if not holder or holder[0] == e[0]:
                     continue
-                for call in (e[4], *e[8], e[6]):
-                    if call.en < holder[7] <= call.lv:
-                        self._pair_state("mpi_rma_sync_lock_competition", "rma", call, call.en, call.lv, holder[0], holder[7], holder[6])
-                        break
+                wait = lambda call: min(holder[7], call.lv) - call.en if holder[6].en <= call.lv else 0
+                call = max((e[4],) if eager else (e[4], *e[8], e[6]), key=wait)
+                if wait(call) > 0:
+                    self._pair_state("mpi_rma_sync_lock_competition", "rma", call, call.en, call.lv, holder[0], min(holder[7], call.lv), holder[6])
 
     # threads
 

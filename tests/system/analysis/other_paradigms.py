@@ -164,16 +164,19 @@ class Trace:
             self.expect("mpi_rma_early_wait", l, "MPI_Win_wait", max(completes.values()) - wait)
 
     def locks(self, ranks, w):
-        """Of one or two targets, or of all at once."""
-        last, held = 0, []
-        for _ in range(self.rng.randrange(8)):
-            target = self.rng.choice([0, 0, len(ranks) - 1, NONE])
+        """Of one or two targets, or of all at once. Either each MPI_Win_lock returns with the lock, which the call that releases it hands
+        over before it returns, or some return without it: two, in the beginning, while one holds it."""
+        last, held, some_lazy = 0, [], self.rng.random() < 0.5
+        conflict = lambda a, b: not (a[2] and b[2]) and (a[3] == b[3] or NONE in (a[3], b[3]))
+        for k in range(self.rng.randrange(8)):
+            forced = some_lazy and k < 2
+            target = 0 if forced else self.rng.choice([0, 0, len(ranks) - 1, NONE])
             suffix = "_all" if target == NONE else ""
-            p = self.rng.choice(ranks)
-            l, shared, lazy = self.first[p], target == NONE or self.rng.random() < 0.4, self.rng.random() < 0.4
-            conflicting = [h for h in held if not (shared and h[2]) and (h[3] == target or NONE in (h[3], target))]
+            p = ranks[k] if forced else self.rng.choice(ranks)
+            l, shared, lazy = self.first[p], target == NONE or not forced and self.rng.random() < 0.4, forced or some_lazy and self.rng.random() < 0.4
+            conflicting = [h for h in held if conflict(h, (l, 0, shared, target))]
             self.work([l])
-            free = max([h[1] for h in conflicting], default=0)
+            free = max([h[4] for h in conflicting], default=0)
             lock = self.enter(l, "MPI_Win_lock" + suffix)
             self.now[l] = last = max(self.now[l], last, 0 if lazy else free) + 1
             self.emit(l, "acquire", w, target, int(shared))
@@ -186,21 +189,24 @@ class Trace:
                 self.emit(l, "complete_remote", w)
                 flushed = self.leave(l, "MPI_Win_flush")
                 self.work([l])
+            if forced and k == 0:  # held until the other one has come
+                self.now[l] = max(self.now[l], self.now[self.first[ranks[1]]] + 61)
             unlock = self.enter(l, "MPI_Win_unlock" + suffix)
-            self.now[l] = max(self.now[l], free) + 1
+            self.now[l] = max(self.now[l], free) + (1 if some_lazy else self.rng.randrange(1, 40))
             self.emit(l, "release", w, target)
             released, unlocked = self.now[l], self.leave(l, "MPI_Win_unlock" + suffix)
-            held.append((l, released, shared, target))
-            if not conflicting:
+            held.append((l, released, shared, target, released if some_lazy else self.rng.randrange(unlock, released + 1), unlock))
+            before = [h for i, h in enumerate(conflicting) if not any(conflict(h, x) for x in conflicting[i + 1:])]
+            if not before:
                 continue
-            holder = max(conflicting, key=lambda h: h[1])
+            holder = min(before, key=lambda h: (-h[1], h[2]))
             if holder[0] == l:
                 continue
-            for name, start, end in (("MPI_Win_lock" + suffix, lock, locked), ("MPI_Win_flush", flush, flushed),
-                                     ("MPI_Win_unlock" + suffix, unlock, unlocked)):
-                if start < holder[1] <= end:
-                    self.expect("mpi_rma_sync_lock_competition", l, name, holder[1] - start)
-                    break
+            calls = [(min(holder[1], end) - start, name) for name, start, end in (
+                ("MPI_Win_lock" + suffix, lock, locked), ("MPI_Win_flush", flush, flushed), ("MPI_Win_unlock" + suffix, unlock, unlocked))
+                if holder[5] <= end]
+            ticks, name = max(calls if some_lazy else calls[:1], key=lambda c: c[0], default=(0, ""))
+            self.expect("mpi_rma_sync_lock_competition", l, name, ticks)
 
     def file(self):
         ranks = self.some(2)

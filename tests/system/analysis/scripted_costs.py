@@ -135,6 +135,15 @@ CASES["flush"] = (
     all_terminal("rma", [("MPI_Win_flush", 0, 40)], "mpi_rma_sync_lock_competition",
                  [("work", 1, 0.8), ("hold", 1, 37.6), ("MPI_Win_unlock", 1, 1.6)]), ("hold", 1, 37.6, None))
 
+# The lock is handed over within MPI_Win_unlock, as Open MPI does: MPI_Win_lock of the next returns before the release is recorded. Rank 2
+# gets it at 51 from rank 0, whose MPI_Win_unlock ends at 60 only, and lets it go for rank 1 at 53. (The order of releases would have rank 0
+# wait for rank 2.)
+hold = lambda start, got, unlock, end: [("work", 0, start), ("MPI_Win_lock", start, got, f"{got} acquire 0 0 0"), ("hold", got, unlock),
+                                        ("MPI_Win_unlock", unlock, end, f"{end} release 0 0")]
+CASES["handover"] = (
+    script(hold(9, 10, 50, 60), hold(30, 54, 70, 71), hold(20, 51, 53, 55), definitions=["window 0"]),
+    {"mpi_rma_sync_lock_competition": [("MPI_Win_lock", 1, 24), ("MPI_Win_lock", 2, 31)]}, None)
+
 # Two locks in one call, of ranks 1 and 2: it waits for both, and the one that is held longer is the cause.
 holder = lambda target, code, release: [("work", 0, 9), ("MPI_Win_lock", 9, 10, f"10 acquire 0 {target} 0"), (code, 10, release),
                                         ("MPI_Win_unlock", release, release + 1, f"{release + 1} release 0 {target}")]
