@@ -25,6 +25,7 @@ const char *const lc_raw_measured[LC_RAW_MEASURED] = {
     "mpi_rma_wait_at_fence",
     "mpi_rma_early_wait",
     "mpi_rma_sync_late_post",
+    "mpi_rma_sync_lock_competition",
     "mpi_finalize_wait",
     "omp_ibarrier_wait",
     "omp_ebarrier_wait",

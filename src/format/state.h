@@ -178,7 +178,6 @@ struct lc_state_wait { /* what the logical clocks found about one call path of o
     /* LATE, COST, critical path: the call sites (ELF addresses, 0 unknown) between which most of
      * the node's time was spent */
     uint64_t sites[2];
-    uint64_t unused_too[1]; /* a multiple of 64 bytes */
 };
 _Static_assert(sizeof(struct lc_state_wait) % 64 == 0, "records begin at multiples of 64 bytes");
 

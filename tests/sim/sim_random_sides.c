@@ -160,7 +160,10 @@ void locks(struct comm *c) {
         int target = (int)draw(&own, (uint32_t)c->n), kind = (int)draw(&own, 5);
         work();
         if (kind == 0) {
-            PLAIN(MPI_Win_lock_all, 0, side.win);
+            starts();
+            MPI_Win_lock_all(0, side.win);
+            note("A %d -1 1\n", side.id);
+            ends("MPI_Win_lock_all");
             PLAIN(MPI_Get, &got, 1, MPI_INT, target, 0, 1, MPI_INT, side.win);
             work();
             starts();
@@ -170,7 +173,10 @@ void locks(struct comm *c) {
             continue;
         }
         bool shared = kind < 3;
-        PLAIN(MPI_Win_lock, shared ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, target, 0, side.win);
+        starts();
+        MPI_Win_lock(shared ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, target, 0, side.win);
+        note("A %d %d %d\n", side.id, target, shared);
+        ends("MPI_Win_lock");
         if (shared)
             PLAIN(MPI_Get, &got, 1, MPI_INT, target, 0, 1, MPI_INT, side.win);
         else

@@ -51,7 +51,7 @@ MOST_NODES = (2, 2, 4, 8)
 RECORDS = [["--random", "--eager", "16384", "--buffer", "1000000"], ["--latency", "20000", "--ns-per-kib", "300", "--lazy"], ["--jitter", "3000", "--call", "0"]]
 METRICS = ["mpi_latesender", "mpi_latereceiver", "mpi_probe_wait", "mpi_barrier_wait", "mpi_wait_nxn", "mpi_latebroadcast", "mpi_earlyreduce", "mpi_earlyscan",
            "mpi_mgmt_comm_wait", "mpi_finalize_wait", "mpi_neighbor_wait", "mpi_rma_wait_at_create", "mpi_rma_wait_at_free", "mpi_rma_wait_at_fence",
-           "mpi_rma_early_wait", "mpi_rma_sync_late_post", "mpi_io_collective_wait"]
+           "mpi_rma_early_wait", "mpi_rma_sync_late_post", "mpi_rma_sync_lock_competition", "mpi_io_collective_wait"]
 
 
 class Case(NamedTuple):

@@ -160,6 +160,16 @@ class Run:
             if other is not call and other.end < call.end + self.error_ns and not (shared and its_shared) and (target == its_target or -1 in (target, its_target)):
                 yield Left(other)
 
+    def held_before(self, call, window, target, shared, analysed):
+        """The call, begun before this one ended, that let go of the lock that MPI_Win_lock asks for; none if that was its own rank. A profile knows those
+        of its own node."""
+        conflict = lambda a, b: not (a[2] and b[2]) and (a[1] == b[1] or -1 in (a[1], b[1]))
+        before = [other for other in self.unlocks[window] if other[0].begin <= call.end and conflict(other, (call, target, shared))
+                  and (analysed or self.node[other[0].rank] == self.node[call.rank])]
+        last = [a for a in before if not any(conflict(a, b) and b[0].begin > a[0].begin for b in before)]
+        found = max((other[0] for other in last), key=lambda other: (min(other.end, call.end), other.begin), default=call)
+        return [found] if found.rank != call.rank else []
+
     def send_that_ends(self, call, word, rest):
         """The send that is complete in this call and may have waited in it, or None."""
         if word == "S" and rest[4] == "-1" and call.function in ("MPI_Send", "MPI_Ssend"):
@@ -328,6 +338,10 @@ def wait_of(run, call, nodes=1, analysed=False):
             metric = "mpi_rma_sync_late_post" if word == "T" else "mpi_rma_early_wait"
             surely = word == "V" or late[0].begin <= call.end - run.error_ns
             candidates.append(Wait(min(late[0].begin, call.end) - call.begin if waited else 0, metric, late, surely))
+        if word == "A":
+            late = run.held_before(call, rest[0], int(rest[1]), rest[2] == "1", analysed)
+            w = min(late[0].end, call.end) - call.begin if late else 0
+            candidates.append(Wait(max(w, 0), "mpi_rma_sync_lock_competition", late))
         if word in ("K", "E", "N"):
             found = causes(run.meeting(call, word, rest), call.rank, word != "E")
             w = min(found[1][0].begin, call.end) - call.begin if found else 0

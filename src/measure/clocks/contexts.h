@@ -76,10 +76,13 @@ struct lc_clk_locks {
 void lc_clk_locks_init(struct lc_clk_locks *w); /* both with lc_clk.lock held */
 /* It is freed. With lc_clk.lock held. */
 void lc_clk_locks_free(struct lc_clk_locks *w);
-/* Before MPI_Win_lock and MPI_Win_lock_all. */
+/* Before MPI_Win_lock and MPI_Win_lock_all. Targets, here and below: -1 is all. */
 void lc_clk_lock_begin(struct lc_call *call, struct lc_clk_locks *w);
-void lc_clk_lock_hold(struct lc_clk_locks *w, int target, bool shared); /* -1: all */
-/* After MPI_Win_unlock of a target; -1: all. */
+/* After them. */
+void lc_clk_lock_hold(struct lc_call *call, struct lc_clk_locks *w, int target, bool shared);
+/* Before MPI_Win_unlock and MPI_Win_unlock_all. */
+void lc_clk_lock_ends(struct lc_call *call, struct lc_clk_locks *w, int target);
+/* After them. */
 void lc_clk_lock_over(struct lc_call *call, struct lc_clk_locks *w, int target);
 
 #endif

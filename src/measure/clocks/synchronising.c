@@ -294,7 +294,7 @@ static void take_notices_in_backlog(struct lc_call *call, struct lc_clk_thread *
         }
         lc_clk_backlog_submit(&event, k, call, &x, sizeof x);
     }
-    if (from->n == 0)
+    if (from->n <= 0)
         free(all);
 }
 
@@ -378,6 +378,10 @@ void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win wi
     }
     if (what == LC_WIN_LOCK || what == LC_WIN_LOCK_ALL)
         lc_clk_lock_begin(call, &w->locks);
+    if (what == LC_WIN_UNLOCK && epoch->target < w->locks.comm.size)
+        lc_clk_lock_ends(call, &w->locks, epoch->target);
+    if (what == LC_WIN_UNLOCK_ALL)
+        lc_clk_lock_ends(call, &w->locks, -1);
     if (what == LC_WIN_START)
         set_group(&w->access, epoch->group);
     if (what == LC_WIN_COMPLETE)
@@ -403,10 +407,10 @@ void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
         take_notices(call, w, &w->exposure, LC_TAG_COMPLETE);
         break;
     case LC_WIN_LOCK:
-        lc_clk_lock_hold(&w->locks, target, epoch->shared);
+        lc_clk_lock_hold(call, &w->locks, target, epoch->shared);
         break;
     case LC_WIN_LOCK_ALL:
-        lc_clk_lock_hold(&w->locks, -1, true);
+        lc_clk_lock_hold(call, &w->locks, -1, true);
         break;
     case LC_WIN_UNLOCK:
         lc_clk_lock_over(call, &w->locks, target);

@@ -7,7 +7,11 @@
  * ones those that lock this window too. A rank announces that once, before its first lock; the
  * others then send it their last epochs. A member from which nothing arrives any more gets at most
  * LC_CREDIT records. Nothing waits: a record that has not arrived when an epoch ends is too late
- * for it, one that arrives too early is kept. */
+ * for it, one that arrives too early is kept.
+ *
+ * MPI_Win_lock waits for the last holder on this node. MPI hands the lock over within the holder's
+ * MPI_Win_unlock, so that one's begin is in its line before, and its end as soon as it is over: who
+ * gets the lock finds the first there, and waits until the second if that was not later. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +22,7 @@
 #include "measure/clocks/records.h"
 #include "measure/clocks/clock_messages.h"
 #include "measure/clocks/contexts.h"
+#include "measure/clocks/wait_states.h"
 #include "measure/core/thread.h"
 #include "piggyback/area.h"
 #include "piggyback/logical.h"
@@ -25,13 +30,17 @@
 
 enum { LC_CREDIT_FIRST = 16, LC_CREDIT = 256, LC_LOOKS = 3 };
 
-struct lc_unlock { /* one line: the last epoch of a rank at one target */
+struct lc_unlock { /* two lines: the last epoch of a rank at one target */
     struct lc_stamp stamp;
     _Atomic uint32_t version; /* odd while it is written; 0: none yet */
     uint32_t unused;
     uint64_t ended;
+    /* The last MPI_Win_unlock, at once: the next holder reads this when it has got the lock. */
+    _Atomic uint64_t begin, end; /* end: 0 until then */
+    _Atomic uint32_t node;
+    uint32_t unused_too[11];
 };
-_Static_assert(sizeof(struct lc_unlock) == 64, "one cache line");
+_Static_assert(sizeof(struct lc_unlock) == 128, "two cache lines");
 
 struct kept { /* an epoch that ended after the own one, for the next */
     struct lc_stamp stamp;
@@ -113,6 +122,59 @@ static void read_lines(struct lc_call *call, struct lc_clk_thread *k, const stru
                 lc_clk_edge(k, (uint32_t)rank, &line.stamp, call->end, NULL, 0);
         }
     }
+}
+
+/* Who held the lock last, as far as it is on this node. */
+struct holder {
+    uint64_t begin, end; /* of its MPI_Win_unlock; end: at most that of the waiting call */
+    uint32_t rank, node;
+    int target;
+    bool shared;
+};
+
+/* Who holds a lock that conflicts follows the other; of those that hold at the same time the one
+ * that lets go last counts. */
+static bool is_later(const struct holder *a, const struct holder *b) {
+    bool conflict = a->target == b->target && !(a->shared && b->shared);
+    if (conflict || a->end == b->end)
+        return a->begin > b->begin;
+    return a->end > b->end;
+}
+
+static void read_holder(struct holder *last, const struct lc_unlock *lines, int line, uint32_t rank,
+                        uint64_t now) {
+    struct holder h = {.rank = rank, .target = line / 2, .shared = line % 2 != 0};
+    h.begin = atomic_load_explicit(&lines[line].begin, memory_order_acquire);
+    h.end = atomic_load_explicit(&lines[line].end, memory_order_relaxed);
+    h.node = atomic_load_explicit(&lines[line].node, memory_order_relaxed);
+    h.end = h.end == 0 || h.end > now ? now : h.end;
+    if (h.begin != 0 && h.begin <= now && (last->begin == 0 || is_later(&h, last)))
+        *last = h;
+}
+
+static void find_holder(struct holder *last, const struct lc_clk_locks *w, int first, int end,
+                        bool shared, uint64_t now) {
+    for (int i = 0; i < w->comm.size; i++) {
+        int32_t rank = w->comm.world[i];
+        bool own = rank == (int32_t)lc_clk.rank;
+        if (rank < 0 || (!own && lc_clk.areas[rank].head == NULL))
+            continue;
+        uint64_t at = own ? 0 : lc_area_find_log(&lc_clk.areas[rank], w->id);
+        const struct lc_unlock *lines = own  ? w->lines
+                                        : at ? lc_area_at(&lc_clk.areas[rank], at)
+                                             : NULL;
+        for (int line = 2 * first; lines != NULL && line < 2 * end; line++)
+            if (!shared || line % 2 == 0) /* shared ones do not conflict */
+                read_holder(last, lines, line, (uint32_t)rank, now);
+    }
+}
+
+static void book_wait(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct holder last;
+    memcpy(&last, data, sizeof last);
+    lc_clk_lock();
+    lc_clk_candidate(k, call, LC_MEASURED_WIN_LOCK, last.end - call->begin, last.rank, last.node);
+    lc_clk_unlock();
 }
 
 /* ---- between nodes; target comm.size: all of them */
@@ -229,10 +291,47 @@ void lc_clk_lock_begin(struct lc_call *call, struct lc_clk_locks *w) {
             lc_clk_put_at_begin(call, k, (uint32_t)w->comm.world[i], w->context, LC_TAG_LOCKER);
 }
 
-void lc_clk_lock_hold(struct lc_clk_locks *w, int target, bool shared) {
-    for (int i = 0; i < w->comm.size; i++)
-        if (target < 0 || i == target)
-            w->held[i] = shared ? 1 : 2;
+void lc_clk_lock_hold(struct lc_call *call, struct lc_clk_locks *w, int target, bool shared) {
+    static const struct lc_event_type event = {.run = book_wait};
+    struct lc_clk_thread *k = call->thread->clocks;
+    int first = target < 0 ? 0 : target, end = target < 0 ? w->comm.size : target + 1;
+    for (int i = first; i < end; i++)
+        w->held[i] = shared ? 1 : 2;
+    struct holder last = {0};
+    if (k != NULL)
+        find_holder(&last, w, first, end, shared, call->end);
+    if (last.end > call->begin && last.rank != lc_clk.rank)
+        lc_clk_event(&event, k, call, &last, sizeof last);
+}
+
+struct releasing {
+    struct lc_unlock *lines;
+    int first, end;
+    bool shared;
+};
+
+static void note_node(struct lc_call *call, struct lc_clk_thread *k, void *data) {
+    struct releasing x;
+    (void)call;
+    memcpy(&x, data, sizeof x);
+    for (int i = x.first; i < x.end; i++)
+        atomic_store_explicit(&x.lines[2 * i + x.shared].node, k->l.node, memory_order_relaxed);
+}
+
+void lc_clk_lock_ends(struct lc_call *call, struct lc_clk_locks *w, int target) {
+    static const struct lc_event_type event = {.run = note_node};
+    struct lc_clk_thread *k = call->thread->clocks;
+    int first = target < 0 ? 0 : target, end = target < 0 ? w->comm.size : target + 1;
+    struct releasing x = {w->lines, first, end, w->held[first] == 1};
+    if (k == NULL || w->lines == NULL || w->held[first] == 0)
+        return;
+    lc_clk_event(&event, k, call, &x, sizeof x);
+    for (int i = first; i < end; i++) {
+        struct lc_unlock *line = &w->lines[2 * i + x.shared];
+        atomic_store_explicit(&line->end, 0, memory_order_relaxed);
+        /* release: who sees it sees the node (read_holder) */
+        atomic_store_explicit(&line->begin, call->begin, memory_order_release);
+    }
 }
 
 struct ending {
@@ -265,6 +364,8 @@ void lc_clk_lock_over(struct lc_call *call, struct lc_clk_locks *w, int target) 
         return;
     for (int i = first; i < end; i++) {
         LC_CLK_LOG("K %u %d %d\n", w->context, i, x.shared);
+        if (w->lines != NULL)
+            atomic_store_explicit(&w->lines[2 * i + x.shared].end, call->end, memory_order_relaxed);
         w->held[i] = 0;
     }
     lc_clk_event(&event, k, call, &x, sizeof x);
