@@ -13,6 +13,8 @@
     "Let all ranks write a part each (MPI-IO), write in larger pieces or less often, or leave it " \
     "to a thread while the work goes on."
 
+#define LC_FOR_A_THREAD "waiting for a thread"
+
 /* What samples found of the late code: state, and what it was in that state for (NULL: whatever
  * it was, the last row of the state). */
 static const struct {
@@ -27,6 +29,8 @@ static const struct {
     {"kernel", "writing a file", WRITE_BY_ALL},
     {"off CPU", "waiting for a lock",
      "Hold the lock for less time, or use one lock per part of the data."},
+    {"off CPU", LC_FOR_A_THREAD,
+     "Find out which of the threads that it waits for is the last, and what that one does."},
     {"off CPU", "page fault",
      "It waits for pages of a file that it has mapped, or that were swapped out: read them ahead "
      "of time (madvise, MAP_POPULATE), or use less memory per node."},
@@ -98,6 +102,12 @@ static bool is_for(const struct lc_view *view, uint32_t path, const char *named,
         found = outer;
     }
     return found != NULL && strcmp(found, purpose) == 0;
+}
+
+bool lc_waits_for_thread(const struct lc_view *view, uint32_t path) {
+    const char *named;
+    return is_state(view->paths[path].name, "off CPU", &named) &&
+           is_for(view, path, named, LC_FOR_A_THREAD);
 }
 
 const char *lc_advice_for(const struct lc_view *view, const struct lc_finding *finding) {

@@ -13,4 +13,7 @@ const char *lc_advice_for(const struct lc_view *view, const struct lc_finding *f
 /* The name of an ordered part of a loop of OpenMP. */
 bool lc_is_ordered(const char *name);
 
+/* Did samples find the code off the processor while it waited for other threads of its process? */
+bool lc_waits_for_thread(const struct lc_view *view, uint32_t path);
+
 #endif

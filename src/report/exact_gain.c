@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/advice.h"
+
 json_t *lc_exact_gains_read(struct lc_view *analysis) {
     const char *data;
     size_t bytes;
@@ -23,10 +25,13 @@ void lc_gain_limit(struct lc_finding *finding) {
 
 bool lc_gain_is_hidden(const struct lc_search *search, const struct lc_finding *finding) {
     const double least_gain = 0.005 * search->elapsed_s; /* as of findings that are listed */
-    return search->threads_apart && !(finding->gain_s >= least_gain);
+    return search->threads_apart &&
+           (!(finding->gain_s >= least_gain) || lc_waits_for_thread(search->view, finding->path));
 }
 
-void lc_gain_hide(struct lc_finding *finding) {
+void lc_gain_hide(const struct lc_search *search, struct lc_finding *finding) {
+    if (search->n_ranks > 1 && !lc_waits_for_thread(search->view, finding->path))
+        finding->order_s = finding->severity_s / (double)(search->n_ranks - 1);
     finding->gain_s = finding->gain_low_s = finding->gain_high_s = NAN;
     finding->gain_by = NULL;
     finding->gain_estimated = "who waits for the end of a thread that is not OpenMP's is not seen";

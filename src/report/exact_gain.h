@@ -19,9 +19,10 @@ void lc_gain_limit(struct lc_finding *finding);
 
 /* Is it not known whether to cure the cause gains anything? Where a thread waits for the end of
  * another one unseen, that takes as long in a replay as it did, and the critical path leads through
- * it instead of through what it waits for: what these gain is gained at least. */
+ * it instead of through what it waits for: what these gain is gained at least. Nor is it known of
+ * code that does nothing but wait for threads: it is as late as they are. */
 bool lc_gain_is_hidden(const struct lc_search *search, const struct lc_finding *finding);
 /* Then the gain is not predicted, and says why. */
-void lc_gain_hide(struct lc_finding *finding);
+void lc_gain_hide(const struct lc_search *search, struct lc_finding *finding);
 
 #endif

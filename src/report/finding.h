@@ -33,7 +33,8 @@ struct lc_finding {
     double indirect_s; /* of it, waiting for others that were late because of this; NAN */
     double named_s;    /* of it, waiting for the one rank that is named; NAN: none, or several */
     double gain_s, gain_low_s, gain_high_s; /* NAN: not predicted */
-    const char *gain_by;                    /* how it was computed; NULL: not predicted */
+    double order_s;      /* where it stands if its gain is not predicted; NAN: behind all others */
+    const char *gain_by; /* how it was computed; NULL: not predicted */
     /* it is an estimate, since no what-if clock or replay told it, or not predicted at all: why;
      * NULL: else */
     const char *gain_estimated;

@@ -487,7 +487,7 @@ static bool predict(const struct lc_search *search, const struct causes *causes,
                     struct lc_finding *finding) {
     bool sure = predict_seen(search, causes, late, finding);
     if (lc_gain_is_hidden(search, finding))
-        lc_gain_hide(finding);
+        lc_gain_hide(search, finding);
     return sure;
 }
 

@@ -131,6 +131,7 @@ struct lc_finding lc_finding_begin(enum lc_finding_id id) {
                                .gain_s = NAN,
                                .gain_low_s = NAN,
                                .gain_high_s = NAN,
+                               .order_s = NAN,
                                .path = LC_NONE,
                                .replayed_path = LC_NONE,
                                .because_path = LC_NONE,

@@ -15,10 +15,17 @@
 #include "report/locate.h"
 #include "report/run_info.h"
 
-/* Causes before costs where both are worth the same; unknown gains last. */
+/* Unknown gains last, unless it is said where they stand. */
+static double order_of(const struct lc_finding *finding) {
+    return !isnan(finding->gain_s)    ? finding->gain_s
+           : !isnan(finding->order_s) ? finding->order_s
+                                      : -1.0;
+}
+
+/* Causes before costs where both are worth the same. */
 static int compare(const void *a, const void *b) {
     const struct lc_finding *p = a, *q = b;
-    double x = isnan(p->gain_s) ? -1.0 : p->gain_s, y = isnan(q->gain_s) ? -1.0 : q->gain_s;
+    double x = order_of(p), y = order_of(q);
     if (x == y) {
         x = isnan(p->severity_s) ? -1.0 : p->severity_s;
         y = isnan(q->severity_s) ? -1.0 : q->severity_s;

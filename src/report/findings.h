@@ -2,9 +2,10 @@
  * an analysis, or a profile sharpened by the analysis of the same run); `show`, JSON and every
  * other output render this list.
  *
- * Invariants: sorted by gain, findings whose gain is not known after those with one, by severity;
- * waits that a finding causes are its evidence and no findings of their own; nothing is listed that
- * is below the threshold of its kind or below what the measurement can tell.
+ * Invariants: sorted by gain, findings whose gain is not known after those with one, by severity,
+ * unless lc_finding.order_s says where they stand; waits that a finding causes are its evidence and
+ * no findings of their own; nothing is listed that is below the threshold of its kind or below what
+ * the measurement can tell.
  * docs/definitions/findings.md has the formulas. */
 #ifndef LC_REPORT_FINDINGS_H
 #define LC_REPORT_FINDINGS_H

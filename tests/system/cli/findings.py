@@ -73,7 +73,7 @@ is_close(found[0], rank_s=3.0)
 for at, first in {"nap/__nanosleep/clock_nanosleep/(off CPU)": "Find out what it sleeps for",
                   "load/_IO_fread/__read/(off CPU)": "Let all ranks read a part each", "log/fflush/__write/(off CPU)": "Let all ranks write a part each",
                   "turn/__lll_lock_wait/(off CPU)": "Hold the lock for less time", "turn/pthread_mutex_lock/futex_wait/(off CPU)": "Hold the lock for less time",
-                  "join/pthread_join/futex_wait/(off CPU)": "Find out what it waits for outside of MPI", "wait/poll/(off CPU)": "Find out what it waits for outside of MPI",
+                  "join/pthread_join/futex_wait/(off CPU)": "Find out which of the threads that it waits for is the last", "wait/poll/(off CPU)": "Find out what it waits for outside of MPI",
                   "fill/memset/(kernel)": "Find out what the kernel does for it", "load/_IO_fread/__read/(kernel)": "Let all ranks read a part each",
                   "log/fflush/__write/(kernel)": "Let all ranks write a part each", "(off CPU)": "Find out what it waits for outside of MPI", "reading": "Find out why this rank"}.items():
     where = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], path=f"main/{at}")
@@ -413,6 +413,14 @@ for then, gain in (2.0, None), (1.0, 1.0):  # not so where the replay knows that
     openmp = [f for f in apart("teams", dict(analysed, metrics=teams), "analysis.cubex", critical_path_json=json.dumps({"gains": gains})) if f["kind"] == "late_rank"]
     check(gain is not None or openmp == [], f"OpenMP: {openmp}")
     check(all("thread" not in f and f["text"].startswith("rank 0 is late") for f in openmp), f"OpenMP: {openmp}")
+# It stands by what those who wait for it wait, before smaller gains that are known; code that itself waits for threads is behind all others.
+gains = [dict(without=kind, callpath=path, rank=0, now_s=2.0, then_s=then) for kind, path, then in
+         (("late_rank", "main/worker/nap", 2.0), ("late_rank", "main/other", 1.8), ("late_rank", "main/join/pthread_join/(off CPU)", 1.0))]
+times = dict(APART["metrics"]["time"]["callpaths"], **{"main/other": [0.5, 0.0, 0.0, 0.0], "main/join/pthread_join": [1.9, 0.0, 2.0, 0.0], "main/join/pthread_join/(off CPU)": [1.9, 0.0, 2.0, 0.0]})
+delays = {"main/worker/nap": [0.0, 1.5, 0.0, 0.0], "main/other": [0.4, 0.0, 0.0, 0.0], "main/join/pthread_join/(off CPU)": [1.8, 0.0, 0.0, 0.0]}
+late = [f for f in apart("order", dict(analysed, metrics=dict(analysed["metrics"], time={"callpaths": times}, delay_latesender={"callpaths": delays})), "analysis.cubex",
+                         critical_path_json=json.dumps({"gains": gains})) if f["kind"] in ("late_rank", "imbalance")]
+check([(f["callpath"], f["gain_s"] is None) for f in late] == [("main/worker/nap", True), ("main/other", False), ("main/join/pthread_join/(off CPU)", True)], f"order: {late}")
 several = dict(APART, metrics=dict(APART["metrics"], time={"callpaths": dict(APART["metrics"]["time"]["callpaths"], **{"main/worker/nap": [0.7, 1.5, 0.0, 0.0]})}))
 check("thread" not in apart("both", several, blame_tsv=NAPS)[0], "both threads work there")
 
