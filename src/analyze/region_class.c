@@ -100,11 +100,17 @@ bool lc_region_omp_synchronises(uint8_t fn) {
            fn == LC_FN_OMP_LOCK_API || fn == LC_FN_OMP_TASKWAIT;
 }
 
+/* Whatever the name: bindings of other languages (R's Rmpi) have functions like mpi_allreduce. */
+static bool is_programs_own(OTF2_Paradigm paradigm) {
+    return paradigm == OTF2_PARADIGM_COMPILER || paradigm == OTF2_PARADIGM_USER ||
+           paradigm == OTF2_PARADIGM_SAMPLING;
+}
+
 void lc_region_classify(struct lc_an_region *region, OTF2_Paradigm paradigm, OTF2_RegionRole role) {
     region->sampled = paradigm == OTF2_PARADIGM_SAMPLING;
     region->outlined = region->sampled && lc_omp_is_outlined(region->name);
-    region->mpi = !region->sampled &&
-                  (paradigm == OTF2_PARADIGM_MPI || strncasecmp(region->name, "MPI_", 4) == 0);
+    region->mpi = paradigm == OTF2_PARADIGM_MPI ||
+                  (!is_programs_own(paradigm) && strncasecmp(region->name, "MPI_", 4) == 0);
     region->fn = LC_FN_OTHER;
     if (region->mpi)
         region->fn = fn_of_kind[lc_mpi_find_region(region->name)->kind];

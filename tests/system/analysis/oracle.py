@@ -172,7 +172,8 @@ class Trace:
             if isinstance(e, (ev.Enter, ev.ProgramBegin)):
                 if isinstance(e, ev.Enter):
                     name = e.region.name
-                    mpi = e.region.paradigm == Paradigm.MPI or name.lower().startswith("mpi_")
+                    own = e.region.paradigm in (Paradigm.COMPILER, Paradigm.USER, Paradigm.SAMPLING)
+                    mpi = e.region.paradigm == Paradigm.MPI or not own and name.lower().startswith("mpi_")
                 else:
                     name, mpi = self._root_name(e), False
                 path = (top.path if top else ()) + (name,)
