@@ -291,6 +291,27 @@ LC_COLD void lc_entry_transition(struct lc_thread *t, struct lc_entry *e) {
     e->gap_loop[0] = loop;
 }
 
+bool lc_gap_leave(struct lc_call *call, uint32_t node) {
+    struct lc_thread *t = call->thread;
+    struct lc_entry *e = call->entry;
+    uint32_t common = e->gap_common[0];
+    while (common > 0 && e->items[common - 1].node != node)
+        if (e->items[--common].site == 0)
+            return false;
+    if (common == 0)
+        return false;
+    uint64_t gap = call->begin > t->last_ticks ? call->begin - t->last_ticks : 0;
+    e->gap_row[0]->sum -= gap;
+    e->gap_ticks[0] -= gap;
+    lc_sites_take(t, e, 0);
+    e->gap_row[0] = lc_time_row(t, node);
+    e->gap_common[0] = call->common = common;
+    e->gap_node[0] = node;
+    e->gap_row[0]->sum += gap;
+    e->gap_ticks[0] = gap;
+    return true;
+}
+
 /* --- life --- */
 
 struct lc_entry *lc_plain_entry(void) {

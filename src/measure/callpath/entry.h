@@ -115,6 +115,10 @@ struct lc_path *lc_path_of_caller(struct lc_thread *t, const struct lc_entry *en
 /* Remembers in the entry how many leading activations it shares with the thread's last one, and the
  * row of the time between them. */
 void lc_entry_transition(struct lc_thread *t, struct lc_entry *entry);
+/* The time before this call, which was booked just now on the innermost function that both calls
+ * have in common, and from now on the time between these two, is that of `node`, a function around
+ * it: what is inside of that had returned. false: it is none of those, or a region lies between. */
+bool lc_gap_leave(struct lc_call *call, uint32_t node);
 /* Unwinds again and counts where the entry is not what is on the stack
  * (LATECOMER_CHECK_PATHS). */
 void lc_entry_check(struct lc_thread *t, const struct lc_entry *entry, uint64_t frame);

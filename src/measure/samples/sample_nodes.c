@@ -190,6 +190,38 @@ static int find_inside(struct lc_thread *t, const struct lc_perf_record *sample,
     return inside;
 }
 
+static bool is_among(const struct lc_activation_of_sample *a, int n,
+                     const struct lc_state_node *node) {
+    for (int i = 0; i < n; i++)
+        if (is(&a[i], node))
+            return true;
+    return false;
+}
+
+/* Of the functions around the node's own that which the activations are inside of, without any of
+ * those inside of it: these have returned, as a function does that is called in a loop and makes
+ * the calls around the sample, each time anew. LC_NONE: that is not known, or there is none. Only
+ * among functions of the machine: a region is open until its end, and of Python the stack tells
+ * less. */
+static uint32_t find_outer(uint32_t at, const struct lc_activation_of_sample *a, int n) {
+    const struct lc_state_node *nodes = lc_state_nodes();
+    int inside = -1;
+    uint32_t outer = at;
+    while (inside < 0) {
+        if (outer == 0 || outer == LC_NONE || nodes[outer].kind != LC_RAW_FRAME)
+            return LC_NONE;
+        outer = nodes[outer].parent;
+        if (outer == 0 || outer == LC_NONE || nodes[outer].kind != LC_RAW_FRAME)
+            return LC_NONE;
+        struct around around = look_around(outer);
+        inside = count_inside(a, n, &around);
+    }
+    for (uint32_t left = at; left != outer; left = nodes[left].parent)
+        if (is_among(a, inside, &nodes[left]))
+            return LC_NONE;
+    return outer;
+}
+
 /* In MPI or in the tool, whatever function of other libraries these have called. */
 static bool is_in_mpi(const struct lc_activation_of_sample *a, int n) {
     for (int i = 0; i < n; i++)
@@ -236,7 +268,7 @@ static bool is_interpreting(uint32_t at, const struct lc_activation_of_sample *a
 /* With lc_core.lock held. */
 static uint32_t node_of(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
                         uint32_t known, struct lc_sample_scratch *scratch, bool *cut,
-                        uint64_t *address) {
+                        uint64_t *address, uint32_t *outer) {
     const struct lc_activation_of_sample *a = scratch->activations;
     struct around around = look_around(at);
     uint32_t node = at;
@@ -251,6 +283,13 @@ static uint32_t node_of(struct lc_thread *t, uint32_t at, const struct lc_perf_r
     *cut = *cut && (inside < 0 || (sample->n_python > 0 && scratch->python_left));
     if (n == 0 || is_in_mpi(a, inside < 0 ? n : inside))
         return at; /* of the program no function but the exact one */
+    if (inside < 0 && outer != NULL && sample->n_python == 0) {
+        int copied = activations(t, scratch->addresses, known, true, scratch->machine);
+        if (!is_in_mpi(scratch->machine, copied))
+            *outer = find_outer(at, scratch->machine, copied);
+        if (*outer != LC_NONE)
+            return at;
+    }
     if (inside < 0 && is_interpreting(at, &a[0], sample)) {
         inside = 0;
         *cut = false;
@@ -270,7 +309,8 @@ static uint32_t node_of(struct lc_thread *t, uint32_t at, const struct lc_perf_r
 }
 
 uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
-                        struct lc_sample_scratch *scratch, bool *cut, uint64_t *address) {
+                        struct lc_sample_scratch *scratch, bool *cut, uint64_t *address,
+                        uint32_t *outer) {
     if (t->draft == NULL) /* of a thread that has made no call: a worker of OpenMP */
         t->draft = calloc(1, sizeof(struct lc_draft));
     struct lc_draft *d = t->draft;
@@ -284,7 +324,7 @@ uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_r
         scratch->scripts[i] = region != LC_NONE ? lc_region_get(region).name + 1 : 0;
     }
     pthread_mutex_lock(&lc_core.lock);
-    uint32_t node = node_of(t, at, sample, known, scratch, cut, address);
+    uint32_t node = node_of(t, at, sample, known, scratch, cut, address, outer);
     pthread_mutex_unlock(&lc_core.lock);
     return node;
 }

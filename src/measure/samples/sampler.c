@@ -4,6 +4,7 @@
 #include "base/timer.h"
 #include "measure/clocks/clocks_hooks.h"
 #include "measure/core/core.h"
+#include "measure/core/state_write.h"
 #include "measure/callpath/entry.h"
 #include "measure/samples/timer_ring.h"
 #include "measure/trace/trace_area.h"
@@ -18,10 +19,59 @@ static struct lc_sample_place *place_of(struct lc_sampler *s, uint32_t node) {
     return &s->places[s->n_places++];
 }
 
-static uint32_t node_of(struct lc_thread *t, struct lc_sampler *s, uint32_t at,
+static void no_places(struct lc_sampler *s, uint32_t at) {
+    s->at = at;
+    s->n_places = 0;
+    place_of(s, at);
+    s->self = lc_sample_special(at, LC_RAW_SELF);
+}
+
+/* Of the node that is looked at itself, but of no function: "(off CPU)", "(preempted)". */
+static bool is_state_of(uint32_t node, uint32_t at) {
+    const struct lc_state_node *nodes = lc_state_nodes();
+    return nodes[node].parent == at && nodes[node].kind == LC_RAW_SAMPLED &&
+           nodes[node].ref == LC_NONE;
+}
+
+static uint32_t state_at(uint32_t at, uint32_t state) {
+    return lc_sample_special(at, lc_state_nodes()[state].offset);
+}
+
+/* Was nothing seen yet of the time but that the thread had no processor? */
+static bool may_leave(const struct lc_sampler *s) {
+    if (s->call == NULL || s->places[0].count != 0 ||
+        (s->out_ns != 0 && !is_state_of(s->out_node, s->at)))
+        return false;
+    for (uint32_t i = 1; i < s->n_places; i++)
+        if (!is_state_of(s->places[i].node, s->at))
+            return false;
+    return true;
+}
+
+/* The time is that of an outer function. */
+static void leave(struct lc_sampler *s, uint32_t outer) {
+    for (uint32_t i = 1; i < s->n_places; i++)
+        s->places[i].node = state_at(outer, s->places[i].node);
+    if (s->out_ns != 0)
+        s->out_node = state_at(outer, s->out_node);
+    s->places[0].node = s->at = outer;
+    s->self = lc_sample_special(outer, LC_RAW_SELF);
+    s->asleep_node = 0;
+}
+
+/* The first sample of the time may tell that the innermost functions of both calls around it had
+ * returned in between: then it belongs to the code that called them. */
+static uint32_t node_of(struct lc_thread *t, struct lc_sampler *s,
                         const struct lc_perf_record *record, uint64_t *address) {
     bool cut;
-    uint32_t node = lc_sample_node(t, at, record, &s->scratch, &cut, address);
+    uint32_t outer = LC_NONE;
+    uint32_t node =
+        lc_sample_node(t, s->at, record, &s->scratch, &cut, address, may_leave(s) ? &outer : NULL);
+    if (outer != LC_NONE) {
+        if (lc_gap_leave(s->call, outer))
+            leave(s, outer);
+        node = lc_sample_node(t, s->at, record, &s->scratch, &cut, address, NULL);
+    }
     s->looked++;
     s->cut += cut;
     return node;
@@ -73,10 +123,10 @@ static void add_address(struct lc_thread *t, struct lc_sampler *s, uint32_t node
     row->sum += weight;
 }
 
-static void take_sample(struct lc_thread *t, struct lc_sampler *s, uint32_t at, uint64_t weight,
+static void take_sample(struct lc_thread *t, struct lc_sampler *s, uint64_t weight,
                         uint32_t generator) {
     uint64_t address;
-    uint32_t node = node_of(t, s, at, &s->record, &address);
+    uint32_t node = node_of(t, s, &s->record, &address);
     struct lc_sample_place *p = place_of(s, node);
     if (p->node == node && address != 0)
         add_address(t, s, node, address, weight);
@@ -120,20 +170,19 @@ static bool left_until(struct lc_sampler *s, uint64_t time_ns) {
 /* Which function has left the processor, at that time: a sample was taken right before the
  * record of the switch was written. Where there are too many switches for that, it was the same as
  * the last time since the last event. */
-static uint32_t where_off(struct lc_thread *t, struct lc_sampler *s, uint32_t at, uint64_t time_ns,
-                          bool waits) {
+static uint32_t where_off(struct lc_thread *t, struct lc_sampler *s, uint64_t time_ns, bool waits) {
     uint64_t address;
     if (left_until(s, time_ns)) {
         s->left.in_kernel = false;
-        uint32_t node = lc_sample_special(node_of(t, s, at, &s->left, &address),
+        uint32_t node = lc_sample_special(node_of(t, s, &s->left, &address),
                                           waits ? waits_for(&s->left) : LC_RAW_PREEMPTED);
         if (!waits)
             return node;
         s->asleep_node = node;
     }
     if (!waits)
-        return lc_sample_special(at, LC_RAW_PREEMPTED);
-    return s->asleep_node != 0 ? s->asleep_node : lc_sample_special(at, LC_RAW_OFF_CPU);
+        return lc_sample_special(s->at, LC_RAW_PREEMPTED);
+    return s->asleep_node != 0 ? s->asleep_node : lc_sample_special(s->at, LC_RAW_OFF_CPU);
 }
 
 /* What stands for other windows, too, is an estimate, as samples are. */
@@ -148,17 +197,11 @@ static void add_off(struct lc_sampler *s, uint32_t node, uint64_t ns) {
     }
 }
 
-static void no_places(struct lc_sampler *s, uint32_t at) {
-    s->n_places = 0;
-    place_of(s, at);
-    s->self = lc_sample_special(at, LC_RAW_SELF);
-}
-
-static void take_switch(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
+static void take_switch(struct lc_thread *t, struct lc_sampler *s) {
     const struct lc_perf_record *r = &s->record;
     if (r->kind != LC_PERF_IN) {
+        s->out_node = where_off(t, s, r->time_ns, r->kind == LC_PERF_OUT);
         s->out_ns = r->time_ns;
-        s->out_node = where_off(t, s, at, r->time_ns, r->kind == LC_PERF_OUT);
         record(s, s->out_node, r->time_ns, LC_REC_SCHEDULER);
         return;
     }
@@ -166,7 +209,7 @@ static void take_switch(struct lc_thread *t, struct lc_sampler *s, uint32_t at) 
     if (s->out_ns != 0 && r->time_ns > out_ns)
         add_off(s, s->out_node, r->time_ns - out_ns);
     if (s->out_ns != 0)
-        record(s, at, r->time_ns, LC_REC_SCHEDULER);
+        record(s, s->at, r->time_ns, LC_REC_SCHEDULER);
     s->out_ns = 0;
 }
 
@@ -226,10 +269,10 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
     begin_of_look(t, s);
     while (lc_perf_ring_next(&s->fast, head, &s->record)) {
         if (s->record.kind == LC_PERF_SAMPLE) {
-            take_sample(t, s, at, s->times * s->fast.period_ns, clock_of(s->times * s->period_ns));
+            take_sample(t, s, s->times * s->fast.period_ns, clock_of(s->times * s->period_ns));
             last_ns = s->record.time_ns;
         } else if (s->record.kind < LC_PERF_LOST) {
-            take_switch(t, s, at);
+            take_switch(t, s);
         }
     }
     lc_perf_ring_done(&s->fast, head);
@@ -238,13 +281,13 @@ static void collect(struct lc_thread *t, struct lc_sampler *s, uint32_t at) {
         head = head_of(&s->slow);
         while (lc_perf_ring_next(&s->slow, head, &s->record))
             if (s->record.kind == LC_PERF_SAMPLE && s->record.time_ns > last_ns)
-                take_sample(t, s, at, s->slow.period_ns, LC_REC_CLOCK_LAST);
+                take_sample(t, s, s->slow.period_ns, LC_REC_CLOCK_LAST);
     }
     uint64_t kernel = (s->n_samples - n_before) *
                       atomic_load_explicit(&lc_sampling.kernel_ticks, memory_order_relaxed);
     t->counts.own_ticks += kernel;
     t->counts.sampling_ticks += kernel;
-    end_of_look(s, at);
+    end_of_look(s, s->at);
     done(&s->slow);
     done(&s->leaving);
 }
@@ -390,7 +433,9 @@ LC_COLD void lc_samples_gap(struct lc_call *call) {
         return;
     }
     begin_recording(t, t->sampler, call->mode, call->begin);
+    t->sampler->call = call;
     collect(t, t->sampler, at);
+    t->sampler->call = NULL;
     book(t, t->sampler);
     if (call->mode & LC_MODE_CLOCKS)
         tell_clocks(t->sampler, call, t->last_ticks);

@@ -53,6 +53,8 @@ struct lc_sampler {
     uint64_t since_ns; /* begin of the time that is looked at, where a timer tells of it */
     uint64_t seen_ns;  /* and when such a look was last taken */
     struct lc_perf_record record, left;
+    uint32_t at;          /* the exact node of the time that is looked at */
+    struct lc_call *call; /* whose begin ends that time; NULL: something else does */
     uint32_t asleep_node; /* of the last `left` that waited for something */
     struct lc_sample_place places[LC_SAMPLE_PLACES];
     uint32_t n_places;
