@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Gains that `analyze` predicts, with exact answers: small programs are played here, their traces analysed, and played again with the cause removed.
 
-check_gains.py LATECOMER SEEDS (SEEDS: 0-19)
+check_gains.py LATECOMER SEEDS (SEEDS: 0-19 or 0-19,10050)
 
 A program is a list of steps per rank: ("work", name, ticks), ("send", to), ("send_now", to), which takes no time, ("recv", from), ("recv_all", from ..), ("barrier",), ("allreduce",), ("bcast", root), ("reduce", root).
-("sampled", name, ticks) is work in a function that one sample found, or none (None). Sends never wait. In programs of even numbers every MPI call takes OVERHEAD besides its waiting, so that no two events that depend on each other are
-at the same instant; in the others (and in "at one instant") calls take no time, and chains of messages through several ranks are at one instant.
+("sampled", name, ticks) is work in a function that one sample found, or none (None). Sends never wait, so they are buffered ones: a standard one that is not over when its receiver comes has waited for it, by definition.
+In programs of even numbers every MPI call takes OVERHEAD besides its waiting, so that no two events that depend on each other are at the same instant; in the others (and in "at one instant") calls take no time, and chains of messages through several ranks are at one instant.
 """
 import json
 import os
@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from patience import patience  # noqa: E402
 
 LATECOMER = sys.argv[1]
-OVERHEAD = {"MPI_Send": 5, "MPI_Recv": 7, "MPI_Waitall": 23, "MPI_Barrier": 11, "MPI_Allreduce": 13, "MPI_Bcast": 17, "MPI_Reduce": 19}
+OVERHEAD = {"MPI_Bsend": 5, "MPI_Recv": 7, "MPI_Waitall": 23, "MPI_Barrier": 11, "MPI_Allreduce": 13, "MPI_Bcast": 17, "MPI_Reduce": 19}
 OPS = {"barrier": ("MPI_Barrier", CollectiveOp.BARRIER, RegionRole.BARRIER), "allreduce": ("MPI_Allreduce", CollectiveOp.ALLREDUCE, RegionRole.COLL_ALL2ALL),
        "bcast": ("MPI_Bcast", CollectiveOp.BCAST, RegionRole.COLL_ONE2ALL), "reduce": ("MPI_Reduce", CollectiveOp.REDUCE, RegionRole.COLL_ALL2ONE)}
 NO_TIME = dict.fromkeys(OVERHEAD, 0)
@@ -68,7 +68,7 @@ class Player:
             return self.add(rank, kind, args[0], now + args[1])
         if kind in ("send", "send_now"):
             self.sent[rank, args[0]].append((now, self.before(rank)))
-            return self.add(rank, "send", "MPI_Send", now + (self.overhead["MPI_Send"] if kind == "send" else 0), args[0])
+            return self.add(rank, "send", "MPI_Bsend", now + (self.overhead["MPI_Bsend"] if kind == "send" else 0), args[0])
         if kind in ("recv", "recv_all"):
             keys, call = [(source, rank) for source in args], "MPI_Recv" if kind == "recv" else "MPI_Waitall"
             if any(self.got[key] == len(self.sent[key]) for key in keys):
@@ -281,7 +281,7 @@ def made_up(seed):
 
 
 def main():
-    first, last = map(int, sys.argv[2].split("-"))
+    seeds = [seed for part in sys.argv[2].split(",") for seed in range(int(part.split("-")[0]), int(part.split("-")[-1]) + 1)]
     bad = n = models = 0
     kinds = defaultdict(int)
     with tempfile.TemporaryDirectory() as tmp:
@@ -298,7 +298,7 @@ def main():
                 elif not any(kind == "sampled" for steps in program for kind, *_ in steps) and abs(expected(program, told[what], overhead) - ticks) > 1e-3:
                     print(f"{name}: the test itself expects {expected(program, told[what], overhead)}")
                     bad += 1
-        for seed in range(first, last + 1):
+        for seed in seeds:
             program = made_up(seed)
             overhead = NO_TIME if seed % 2 else OVERHEAD
             length, found = gains(f"{tmp}/{seed}", program, overhead)
