@@ -39,7 +39,7 @@ static int64_t scaled(int64_t shift, int64_t part, int64_t whole) {
 }
 
 static int64_t shift_at(const struct knot *k, int64_t t) {
-    if (k->ramp_end > k->begin && t < k->ramp_end)
+    if (k->ramp_end > k->begin && t <= k->ramp_end) /* at its end: those before the next knot's */
         return k->shift + scaled(k->ramp_shift - k->shift, t - k->begin, k->ramp_end - k->begin);
     int64_t faded = k->shift - (t - k->begin) / FADE;
     return faded > 0 ? faded : 0;

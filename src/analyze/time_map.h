@@ -8,7 +8,8 @@
 struct lc_jump {
     int64_t at, shift; /* ticks */
     int64_t from;      /* the time before the jump may be stretched back to here */
-    /* transition at `at`, and that of `from`: events of the same time before it stay */
+    /* transition at `at`, and that of `from`: events of the time `from` before the latter stay, of
+     * the time `at` those before the former, unless time is stretched before it */
     uint32_t index;
     uint32_t from_index;
 };

@@ -74,7 +74,7 @@ class Tests:
 # Unit tests that draw and must hold for any seed (not those that promise a share of right answers). Turns are 1,000 seeds apart: as many as one takes
 # at most.
 DRAWING = ["unit.piggyback.message_match", "unit.piggyback.portions", "unit.piggyback.past", "unit.piggyback.logical_clocks", "unit.measure.task_graph",
-           "unit.model.cubex", "unit.trace.archive", "unit.format.pop_factors", "unit.analyze.align", "unit.analyze.radix", "unit.base.lookup"]
+           "unit.model.cubex", "unit.trace.archive", "unit.format.pop_factors", "unit.analyze.align", "unit.analyze.radix", "unit.analyze.time_map", "unit.base.lookup"]
 BOTH = ("openmpi", "mpich")
 
 

@@ -2,7 +2,7 @@
 """--time-correct on random traces in which one clock is wrong: no violation is left, all invariants hold, `off` does not change
 anything, and a second correction has nothing to do.
 
-check_time_correct.py LATECOMER RANDOM_TRACE FIRST-LAST
+check_time_correct.py LATECOMER RANDOM_TRACE FIRST-LAST[,FIRST-LAST ..]
 """
 import json
 import os
@@ -16,7 +16,8 @@ from patience import patience  # noqa: E402
 latecomer, random_trace, seeds = sys.argv[1:4]
 bad = with_violations = 0
 with tempfile.TemporaryDirectory() as tmp:
-    subprocess.run([sys.executable, random_trace, "--skew", seeds, tmp], check=True)
+    for some in seeds.split(","):
+        subprocess.run([sys.executable, random_trace, "--skew", some, tmp], check=True)
     for seed in sorted(os.listdir(tmp)):
         results = {}
         for mode in ("off", "on", "auto"):
