@@ -128,11 +128,12 @@ static enum lc_err find_jump(struct corrector *c, const struct lc_loc *loc, size
                              int64_t release, int64_t end) {
     if (end >= release)
         return LC_OK;
-    /* A receive may begin later; any other call releases somebody when it begins. */
+    /* A call that only receives or waits may begin later; any other one releases somebody when it
+     * begins. */
     const struct lc_mpi_call *of = &loc->calls[call];
     uint32_t first = loc->done[of->first_done];
     int64_t from = loc->time[of->enter];
-    if (first & 1)
+    if (first & 1 && loc->colls[first >> 1].klass != LC_COLL_NONBLOCKING)
         from = loc->colls[first >> 1].begin;
     else if (of->fn == LC_FN_MPI_OTHER || of->fn == LC_FN_MPI_WAIT)
         from = call ? loc->time[loc->calls[call - 1].leave] : loc->time[0];

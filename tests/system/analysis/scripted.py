@@ -58,11 +58,11 @@ def same(a, b):
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def analyse(name, text, tmp):
+def analyse(name, text, tmp, *options):
     archive = f"{tmp}/{name}"
     subprocess.run([WRITE_TRACE, archive], input=text, text=True, check=True, timeout=patience(60))
     run = lambda *args: subprocess.run([LATECOMER, *args], check=True, capture_output=True, text=True, timeout=patience(60)).stdout
-    run("-q", "analyze", "-n", "1", "-o", f"{archive}.cubex", archive)
+    run("-q", "analyze", "-n", "1", *options, "-o", f"{archive}.cubex", archive)
     with tarfile.open(f"{archive}.cubex") as tar:
         causes = json.load(tar.extractfile("root_causes.json"))
     return json.loads(run("show", "--json", f"{archive}.cubex")), causes["root_causes"], lambda: run("show", f"{archive}.cubex")

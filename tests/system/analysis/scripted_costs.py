@@ -206,6 +206,14 @@ CASES["taskgroup"] = (
     {"omp_taskwait_wait": [("parallel/taskgroup", 0, 8)]}, None)
 HEALTH = {"taskgroup": ["1 wait for tasks recorded before the last of them was made: taken to begin when it was made (first: rank 0, thread 0)"]}
 
+# By the clock of rank 1 its MPI_Wait ends before rank 0 has come to the barrier, 70, which it cannot before 70 and the shortest transfer, 5. What makes up for that lies between
+# MPI_Send and the end of MPI_Wait, which begins at 56 then: the message is sent when it was, though the barrier had begun before.
+CASES["clock_of_wait"] = (
+    script([("MPI_Recv", 2, 25, "25 recv 1 0 0 8"), ("MPI_Ibarrier", 70, 70, "70 request 1"), ("MPI_Wait", 70, 76, f"76 complete 0 0 {NONE} 0 0 1")],
+           [("MPI_Ibarrier", 10, 10, "10 request 1"), ("MPI_Send", 20, 21, "20 send 0 0 0 8"), ("MPI_Wait", 40, 50, f"50 complete 0 0 {NONE} 0 0 1")]),
+    {"mpi_latesender": [("MPI_Recv", 0, 18)], "mpi_barrier_wait": [("MPI_Wait", 1, 14)]}, None)
+OPTIONS = {"clock_of_wait": ["--time-correct=on"]}
+
 # The first root cause of the analysis: (call path, rank, costs, chain of (call path, rank, part of it)).
 CHAINS = {"fence_chain": ("main/origin", 2, 100, [("main/MPI_Win_fence", 1, 60), ("main/MPI_Win_fence", 0, 40)])}
 
@@ -221,7 +229,7 @@ def finding_faults(result, screen, path, rank, severity, gain):
 
 
 def faults(name, text, expected, finding, tmp):
-    result, causes, screen = analyse(name, text, tmp)
+    result, causes, screen = analyse(name, text, tmp, *OPTIONS.get(name, []))
     yield from metric_faults(result, expected)
     health = result["meta"].get("health", [])
     if health != HEALTH.get(name, []):
