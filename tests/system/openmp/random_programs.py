@@ -32,6 +32,7 @@ ENV = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_MAX_ACTIVE_LEVELS="2", OMP
 NATIVE = os.environ.get("LATECOMER_OPENMP") == "native"
 ALL_CONSTRUCTS = NATIVE or "clang" in os.path.basename(COMPILER)
 NEWER = random_openmp.newer_of(COMPILER, *OPTIONS)
+UNTIED_GROUPS = "clang" not in os.path.basename(COMPILER)
 # LLVM's runtimes before 19 crash at `taskwait depend` now and then, with or without a tool.
 TASKWAIT_DEPEND = NATIVE or hasattr(ctypes.CDLL("libomp.so.5"), "__kmpc_dispatch_deinit")
 ROUNDING_S = 1e-9
@@ -100,7 +101,7 @@ def run_bare():
 
 def one(seed):
     with open("program.c", "w", encoding="utf-8") as file:
-        file.write(random_openmp.Program(seed, ALL_CONSTRUCTS, TASKWAIT_DEPEND, ONE_AFTER_THE_OTHER, NEWER, levels=2 if NATIVE and seed % NESTED == 1 else 1).text())
+        file.write(random_openmp.Program(seed, ALL_CONSTRUCTS, TASKWAIT_DEPEND, ONE_AFTER_THE_OTHER, NEWER, levels=2 if NATIVE and seed % NESTED == 1 else 1, untied_groups=UNTIED_GROUPS).text())
     done = run(COMPILER, "-O1", "-g", "-w", "-fopenmp", *OPTIONS, "-o", "program", "program.c", "-lpthread")
     check(done.returncode == 0, f"seed {seed}: {done.stderr}")
     bare = run_bare()
