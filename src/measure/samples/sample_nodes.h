@@ -39,10 +39,10 @@ struct lc_sample_scratch {
 /* The node of a sample in the time of node `at`: `at` itself where it was in the innermost function
  * of that node, in the MPI library or in this one, or where the tree is full. *cut: a larger copy
  * of the stack would have told more. *address: where in the node's code, in the ELF file; 0: in no
- * code of its own. outer, where it is not NULL:
- * LC_NONE, or the innermost function of the node that was still active, where the copy of the
- * stack tells that those inside of it had returned; then the node is `at` and says nothing. Threads
- * unwind side by side; lc_core.lock is taken only where the call tree is looked at. */
+ * code of its own.
+ * outer: NULL, or set to LC_NONE before. Where the copy of the stack tells that functions of `at`
+ * had returned, *outer is the innermost one that was still active, and `at` is returned.
+ * Threads unwind side by side; lc_core.lock is taken only where the call tree is looked at. */
 uint32_t lc_sample_node(struct lc_thread *t, uint32_t at, const struct lc_perf_record *sample,
                         struct lc_sample_scratch *scratch, bool *cut, uint64_t *address,
                         uint32_t *outer);

@@ -33,28 +33,27 @@ static struct lc_jump jump_of(const int64_t *times, uint32_t from, uint32_t at, 
     return (struct lc_jump){times[at], shift, times[from], at, from};
 }
 
+enum { FEW = 5 };
+
+/* The event 3 comes too late by 20, and ends what begins after the event `from`. */
+static void becomes(int64_t times[FEW], uint32_t from, const int64_t expected[FEW]) {
+    struct lc_loc loc = location_of(times, FEW);
+    struct lc_jump jump = jump_of(times, from, 3, 20);
+    assert_int_equal(lc_time_map_apply(&jump, 1, &loc, 1), LC_OK);
+    for (size_t i = 0; i < FEW; i++)
+        assert_int_equal(times[i], expected[i]);
+}
+
 /* Events 2 and 3 are of one time: 3 ends what came too late, 2 is on the way there. */
 static void on_the_way(void **unused) {
     (void)unused;
-    int64_t times[] = {0, 90, 100, 100, 110};
-    struct lc_loc loc = location_of(times, 5);
-    struct lc_jump jump = jump_of(times, 0, 3, 20);
-    assert_int_equal(lc_time_map_apply(&jump, 1, &loc, 1), LC_OK);
-    const int64_t expected[] = {0, 108, 120, 120, 130};
-    for (size_t i = 0; i < 5; i++)
-        assert_int_equal(times[i], expected[i]);
+    becomes((int64_t[]){0, 90, 100, 100, 110}, 0, (int64_t[]){0, 108, 120, 120, 130});
 }
 
 /* Events of the time at which nothing is stretched stay where they were. */
 static void at_one_time(void **unused) {
     (void)unused;
-    int64_t times[] = {0, 100, 100, 100, 110};
-    struct lc_loc loc = location_of(times, 5);
-    struct lc_jump jump = jump_of(times, 2, 3, 20);
-    assert_int_equal(lc_time_map_apply(&jump, 1, &loc, 1), LC_OK);
-    const int64_t expected[] = {0, 100, 100, 120, 130};
-    for (size_t i = 0; i < 5; i++)
-        assert_int_equal(times[i], expected[i]);
+    becomes((int64_t[]){0, 100, 100, 100, 110}, 2, (int64_t[]){0, 100, 100, 120, 130});
 }
 
 static void order_remains(void **unused) {
