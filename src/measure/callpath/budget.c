@@ -131,9 +131,9 @@ void lc_budget_started(uint64_t cpu_ns) {
 
 /* The end is taken to cost twice as much as the start did, up to a bound. That is processor time: a
  * rank that shares its core waits for it, too, which says nothing of what the tool does. */
-static uint64_t start_and_end(double per_second) {
+static uint64_t start_and_end(double per_second, uint64_t run_ticks) {
     double ticks = (1 + 2) * (double)budget.start_cpu_ns * 1e-9 * per_second;
-    double most = APART_MOST * budget.share * (double)budget.run_ticks;
+    double most = APART_MOST * budget.share * (double)run_ticks;
     return (uint64_t)(ticks < most ? ticks : most);
 }
 
@@ -145,10 +145,17 @@ static void measure_ticks(void) {
         double per_second = 1e9 / lc_timer.ns_per_tick;
         budget.window_ticks = (uint64_t)(per_second * WINDOW_MS * 1e-3);
         budget.rare_most_ticks = (uint64_t)(per_second * RARE_MOST_MS * 1e-3);
-        budget.run_ticks = (uint64_t)(per_second * LC_BUDGET_RUN_S);
-        budget.apart_ticks = start_and_end(per_second);
+        uint64_t run_ticks = (uint64_t)(per_second * LC_BUDGET_RUN_S);
+        budget.apart_ticks = start_and_end(per_second, run_ticks);
+        /* release: who sees it sees the others (know_ticks) */
+        __atomic_store_n(&budget.run_ticks, run_ticks, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lc_core.lock);
+}
+
+static void know_ticks(void) {
+    if (__atomic_load_n(&budget.run_ticks, __ATOMIC_ACQUIRE) == 0)
+        measure_ticks();
 }
 
 double lc_budget_counted_ticks(void) {
@@ -458,8 +465,7 @@ static bool is_controlled(const struct lc_call *call) {
 }
 
 static void control(struct lc_thread *t, uint64_t now) {
-    if (budget.run_ticks == 0)
-        measure_ticks();
+    know_ticks();
     if (now - t->window_ticks >= budget.window_ticks)
         end_window(t, now);
 }
@@ -478,8 +484,7 @@ static void step_if_due(struct lc_thread *t, uint32_t fn, uint64_t ra, const str
 
 /* What of this is more than `most`, or than rare work takes: the thread had no processor. */
 static uint64_t without_interruption(struct lc_thread *t, uint64_t ticks, uint64_t most) {
-    if (budget.run_ticks == 0)
-        measure_ticks();
+    know_ticks();
     most = lc_larger(most, budget.rare_most_ticks);
     if (ticks <= most)
         return ticks;
@@ -551,8 +556,7 @@ LC_COLD uint32_t lc_budget_samples_rarer(struct lc_thread *t, uint32_t now_times
     uint64_t now = lc_ticks(), since = now - t->sampling_since;
     if (budget.share == 0)
         return now_times;
-    if (budget.run_ticks == 0)
-        measure_ticks();
+    know_ticks();
     if (since < WINDOWS_OF_SAMPLES * budget.window_ticks)
         return now_times;
     uint64_t late = t->counts.sampling_ticks - t->sampling_before;
