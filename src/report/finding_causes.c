@@ -30,6 +30,7 @@
 #include "report/exact_gain.h"
 #include "report/finding_kinds.h"
 #include "report/finding_partitions.h"
+#include "report/gain_limits.h"
 #include "report/late.h"
 #include "report/units.h"
 
