@@ -150,14 +150,15 @@ void exposures(struct comm *c) {
     close_side(c);
 }
 
-/* Each rank locks memory of others as it likes, for itself alone or with others. */
+/* Each rank locks memory of others as it likes, for itself alone or with others, or of nobody, for
+ * which nobody waits. */
 void locks(struct comm *c) {
     FRAME;
     int rounds = 1 + (int)draw(&common, 4), got;
     side.id = ++comm_ids * 1000 + c->world[0];
     open_side(c);
     for (int i = 0; i < rounds; i++) {
-        int target = (int)draw(&own, (uint32_t)c->n), kind = (int)draw(&own, 5);
+        int target = (int)draw(&own, (uint32_t)c->n), kind = (int)draw(&own, 6);
         work();
         if (kind == 0) {
             starts();
@@ -170,6 +171,16 @@ void locks(struct comm *c) {
             MPI_Win_unlock_all(side.win);
             note("L %d -1 1\n", side.id);
             ends("MPI_Win_unlock_all");
+            continue;
+        }
+        if (kind == 5) {
+            starts();
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, MPI_PROC_NULL, 0, side.win);
+            ends("MPI_Win_lock");
+            work();
+            starts();
+            MPI_Win_unlock(MPI_PROC_NULL, side.win);
+            ends("MPI_Win_unlock");
             continue;
         }
         bool shared = kind < 3;

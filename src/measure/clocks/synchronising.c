@@ -357,6 +357,11 @@ static struct window *ordering(enum lc_win_sync what, MPI_Win win) {
     return what == LC_WIN_FLUSH || what == LC_WIN_FLUSH_ALL ? NULL : find(win);
 }
 
+/* Not MPI_PROC_NULL, whose lock nobody waits for. */
+static bool is_member(const struct window *w, int target) {
+    return target >= 0 && target < w->locks.comm.size;
+}
+
 void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
                          const struct lc_win_epoch *epoch) {
     struct window *w = ordering(what, win);
@@ -378,7 +383,7 @@ void lc_clocks_win_begin(struct lc_call *call, enum lc_win_sync what, MPI_Win wi
     }
     if (what == LC_WIN_LOCK || what == LC_WIN_LOCK_ALL)
         lc_clk_lock_begin(call, &w->locks);
-    if (what == LC_WIN_UNLOCK && epoch->target < w->locks.comm.size)
+    if (what == LC_WIN_UNLOCK && is_member(w, epoch->target))
         lc_clk_lock_ends(call, &w->locks, epoch->target);
     if (what == LC_WIN_UNLOCK_ALL)
         lc_clk_lock_ends(call, &w->locks, -1);
@@ -394,7 +399,9 @@ void lc_clocks_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win,
     int target = epoch->target;
     if (what == LC_WIN_FENCE) /* also of one that failed: the others count it */
         lc_clocks_sync_end(call, true);
-    if (w == NULL || !done || target >= w->locks.comm.size)
+    if (w == NULL || !done)
+        return;
+    if ((what == LC_WIN_LOCK || what == LC_WIN_UNLOCK) && !is_member(w, target))
         return;
     switch (what) {
     case LC_WIN_START:

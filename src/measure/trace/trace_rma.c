@@ -173,7 +173,8 @@ static uint32_t epoch_group(enum lc_win_sync what, MPI_Win win, const struct win
 void lc_trace_win_end(struct lc_call *call, enum lc_win_sync what, MPI_Win win, int rank,
                       MPI_Group group, bool shared) {
     struct window w;
-    if (!find(win, &w))
+    bool of_one = what == LC_WIN_LOCK || what == LC_WIN_UNLOCK || what == LC_WIN_FLUSH;
+    if ((of_one && rank < 0) || !find(win, &w)) /* MPI_PROC_NULL */
         return;
     uint32_t epoch = 0, target = rank >= 0 ? (uint32_t)rank : 0xffffffffu;
     bool grouped = what >= LC_WIN_START;
