@@ -177,6 +177,11 @@ check(json.loads(run("show", "--json", "window/profile.cubex"))["findings"] == [
 # Little waiting, or little to gain from it: nothing is said.
 check(findings("calm", result([2.0] * 4, [0.01] * 4, [0.505] * 4), *((r, 0.01) for r in range(4))) == [], "nothing to say")
 check(findings("noisy", dict(LATE, meta=dict(LATE["meta"], overhead={"total_s": 4.0})), (3, 3.0)) == [], "less than what the tool itself takes")
+# But what it takes in calls that only ask makes nobody wait: a rank that polls asks less often. 400 of them, 10 ms or 1 ms each.
+POLLED = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], call="main/MPI_Test", wait="mpi_poll_wait")
+for call_ns, n_found in ((1e7, 1), (1e6, 0)):
+    polled = findings("polled", dict(POLLED, meta=dict(POLLED["meta"], overhead={"total_s": 4.0, "call_ns": call_ns})), (3, 3.0))
+    check([f["kind"] for f in polled] == ["late_rank"] * n_found, f"of polls, {call_ns} ns each: {polled}")
 
 # MPI itself: only where cores are enough to tell.
 mpi = findings("mpi", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0))
