@@ -5,6 +5,7 @@
 #include "analyze/events.h"
 #include "base/lookup.h"
 #include "base/mem.h"
+#include "format/mpi_function.h"
 
 enum lc_err lc_wait_classifier_init(struct lc_wait_classifier *classifier, struct lc_trace *trace) {
     *classifier = (struct lc_wait_classifier){.trace = trace};
@@ -242,6 +243,68 @@ static enum lc_err classify_probe(struct lc_loc *loc, const struct lc_mpi_call *
     return emit(loc, &c, call->fn == LC_FN_MPI_MPROBE ? LC_WAIT_STATE | LC_WAIT_BLOCKS : 0);
 }
 
+/* Did the call only ask, and find nothing, or nothing that it took? */
+static bool only_asked(const struct lc_loc *loc, size_t call) {
+    size_t end = call + 1 < loc->n_calls ? loc->calls[call + 1].first_done : loc->n_done;
+    return loc->calls[call].fn == LC_FN_MPI_TEST && loc->calls[call].first_done == end;
+}
+
+/* What a call took before `until`. */
+static int64_t ticks_until(const struct lc_loc *loc, const struct lc_mpi_call *call,
+                           int64_t until) {
+    int64_t enter = loc->time[call->enter], leave = loc->time[call->leave];
+    return until <= enter ? 0 : (until < leave ? until : leave) - enter;
+}
+
+/* The one that came last, of those whose messages or parts of nonblocking collective operations
+ * the call got; NULL: none. */
+static const struct lc_match *last_of(const struct lc_loc *loc, const struct lc_mpi_call *call,
+                                      size_t end_done) {
+    const struct lc_match *last = NULL;
+    for (size_t i = call->first_done; i < end_done; i++) {
+        const struct lc_p2p *p2p = done_p2p(loc, i);
+        const struct lc_coll_part *coll = p2p ? NULL : &loc->colls[loc->done[i] >> 1];
+        const struct lc_match *by = NULL;
+        if (p2p && (p2p->flags & LC_P2P_RECV) && (p2p->flags & LC_P2P_MATCHED) &&
+            !(p2p->flags & LC_P2P_SELF))
+            by = &loc->matches[p2p->link];
+        else if (coll && coll->klass == LC_COLL_NONBLOCKING && (coll->flags & LC_COLL_COMPARED) &&
+                 coll->root)
+            by = &loc->causes[coll->root - 1].by;
+        if (by != NULL && (last == NULL || by->enter > last->enter))
+            last = by;
+    }
+    return last;
+}
+
+/* The calls before this one only asked, one after the other, for what it got. */
+static enum lc_err classify_polls(struct lc_loc *loc, size_t at, size_t end_done) {
+    const struct lc_mpi_call *call = &loc->calls[at];
+    const struct lc_match *by = last_of(loc, call, end_done);
+    if (by == NULL || at == 0 || !only_asked(loc, at - 1))
+        return LC_OK;
+    const struct lc_mpi_call *last = &loc->calls[at - 1];
+    int64_t all = 0, before = 0;
+    size_t first = at;
+    for (; first > 0 && only_asked(loc, first - 1); first--) {
+        all += ticks_until(loc, &loc->calls[first - 1], INT64_MAX);
+        before += ticks_until(loc, &loc->calls[first - 1], by->enter);
+    }
+    struct candidate c = {
+        .wait = {.cnode = loc->cnode[last->enter], .kind = LC_WAIT_POLL, .instance = UINT64_MAX}};
+    int64_t start = loc->time[loc->calls[first].enter];
+    bool itself = call->fn == LC_FN_MPI_TEST;
+    if ((loc->time[last->leave] - start) / LC_POLLS_CLOSELY > all) /* made beside other work */
+        return LC_OK;
+    if (itself)
+        before += ticks_until(loc, call, by->enter);
+    set_wait(&c, by, start, loc->time[itself ? call->leave : last->leave]);
+    if (c.ticks <= 0)
+        return LC_OK;
+    c.wait.busy_ticks = c.ticks - before;
+    return emit(loc, &c, 0);
+}
+
 static bool is_probe(uint32_t fn) {
     return fn == LC_FN_MPI_PROBE || fn == LC_FN_MPI_MPROBE;
 }
@@ -308,8 +371,10 @@ enum lc_err lc_wait_classify_location(struct lc_wait_classifier *classifier, str
                 received = &loc->p2p[p2p - 1];
         if (is_probe(call->fn))
             LC_TRY(classify_probe(loc, call, received));
-        if (end > call->first_done && lc_fn_is_mpi(call->fn))
+        if (end > call->first_done && lc_fn_is_mpi(call->fn)) {
             LC_TRY(classify_call(classifier, loc, call, end));
+            LC_TRY(classify_polls(loc, i, end));
+        }
         end = call->first_done;
     }
     for (size_t i = 0, k = loc->n_waits; i + 1 < k; i++) {

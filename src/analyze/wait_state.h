@@ -10,6 +10,7 @@ enum lc_wait_kind {
     LC_WAIT_LS,
     LC_WAIT_LR,
     LC_WAIT_PROBE,
+    LC_WAIT_POLL,
     LC_WAIT_BARRIER,
     LC_WAIT_N2N,
     LC_WAIT_12N,
@@ -36,8 +37,8 @@ enum lc_wait_kind {
     LC_WAIT_KINDS
 };
 
-enum { /* lc_wait.flags; none of the first two: of MPI_Probe, which has a metric, and no part in
-        * docs/definitions/wait-states.md, sections 3 and 4 */
+enum { /* lc_wait.flags; none of the first two: of MPI_Probe and of calls that only ask, which have
+        * a metric, and no part in docs/definitions/wait-states.md, sections 3 and 4 */
        /* a wait state of docs/definitions/wait-states.md#2-wait-states: has waiting time, metric,
         * statistics */
        LC_WAIT_STATE = 1,
@@ -54,7 +55,8 @@ enum { /* lc_wait.flags; none of the first two: of MPI_Probe, which has a metric
 
 /* One wait state (docs/definitions/wait-states.md#21-what-a-wait-state-is): the location is blocked
  * in a call from `start` until the cause does something at `release`. Waiting time w = min(release,
- * end) - start, except where busy_ticks (tasks executed while waiting) is taken off. */
+ * end) - start, except where busy_ticks (tasks executed while waiting, code between calls that
+ * only ask) is taken off. */
 struct lc_wait {
     int64_t start;     /* s */
     int64_t release;   /* u */

@@ -22,6 +22,7 @@ static const char *const metrics[LC_WAIT_KINDS] = {
     [LC_WAIT_LS] = "mpi_latesender",
     [LC_WAIT_LR] = "mpi_latereceiver",
     [LC_WAIT_PROBE] = "mpi_probe_wait",
+    [LC_WAIT_POLL] = "mpi_poll_wait",
     [LC_WAIT_BARRIER] = "mpi_barrier_wait",
     [LC_WAIT_N2N] = "mpi_wait_nxn",
     [LC_WAIT_12N] = "mpi_latebroadcast",

@@ -12,6 +12,7 @@ const char *const lc_raw_measured[LC_RAW_MEASURED] = {
     "mpi_latesender",
     "mpi_latereceiver",
     "mpi_probe_wait",
+    "mpi_poll_wait",
     "mpi_wait_nxn",
     "mpi_barrier_wait",
     "mpi_latebroadcast",

@@ -109,7 +109,7 @@ struct lc_raw_location {
 
 /* Names of the values that logical clocks measure: LC_RAW_WAITS wait states, other times, counts
  * (from LC_RAW_COUNTS on), and as the last one critical_path_useful. */
-enum { LC_RAW_WAITS = 24, LC_RAW_COUNTS = 30, LC_RAW_MEASURED = 34 };
+enum { LC_RAW_WAITS = 25, LC_RAW_COUNTS = 31, LC_RAW_MEASURED = 35 };
 extern const char *const lc_raw_measured[LC_RAW_MEASURED];
 static inline bool lc_raw_is_count(uint32_t measured) {
     return measured >= LC_RAW_COUNTS && measured < LC_RAW_MEASURED - 1;

@@ -24,7 +24,7 @@
 #include "format/raw.h"
 
 #define LC_STATE_MAGIC   0x4c43535441544531ull
-#define LC_STATE_VERSION 12u
+#define LC_STATE_VERSION 13u
 
 enum lc_state_ending {
     LC_ENDING_NONE,     /* still running, or died without a word */
@@ -178,6 +178,7 @@ struct lc_state_wait { /* what the logical clocks found about one call path of o
     /* LATE, COST, critical path: the call sites (ELF addresses, 0 unknown) between which most of
      * the node's time was spent */
     uint64_t sites[2];
+    uint64_t unused[7]; /* a multiple of 64 bytes */
 };
 _Static_assert(sizeof(struct lc_state_wait) % 64 == 0, "records begin at multiples of 64 bytes");
 

@@ -119,6 +119,9 @@ static const struct entry table[] = {
     {"mpi_probe_wait", NULL, SECONDS, "Wait at Probe",
      "Waiting in MPI_Probe or MPI_Mprobe until the sender of the message that is found enters its "
      "send."},
+    {"mpi_poll_wait", NULL, SECONDS, "Wait by Polling",
+     "Time in calls that only ask (MPI_Test.., MPI_Iprobe, ..) and found nothing, one after the "
+     "other, until the process enters the call that they asked for."},
     {"mpi_barrier_wait", NULL, SECONDS, "Wait at Barrier",
      "Waiting in a barrier until the last process enters it."},
     {"mpi_wait_nxn", NULL, SECONDS, "Wait at N x N",
@@ -241,6 +244,8 @@ const struct lc_waiting_metric lc_waiting_metrics[] = {
     {"mpi_latesender", "mpi_point2point", "Late Sender", "receives that wait for the send"},
     {"mpi_latereceiver", "mpi_point2point", "Late Receiver", "sends that wait for the receive"},
     {"mpi_probe_wait", "mpi_point2point", "Wait at Probe", "probes that wait for the send"},
+    {"mpi_poll_wait", "mpi_point2point", "Wait by Polling",
+     "tests and probes, again and again, until the other process comes"},
     {"mpi_wait_nxn", "mpi_collective", "Wait at N x N",
      "all-to-all operations that wait for the last process"},
     {"mpi_barrier_wait", "mpi_sync_collective", "Wait at Barrier",

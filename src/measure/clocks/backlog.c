@@ -384,10 +384,12 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_event_at *wher
     lc_biased_unlock(&lock);
 }
 
-/* Where the clocks of k hold a call path: event i, or (i past the last one) its last call. */
+/* Where the clocks of k hold a call path: event i, or (i past the last one) its last call, and the
+ * last one that only asked. */
+enum { LAST_PLACES = 2 };
 static struct lc_path **place_of_path(struct lc_clk_thread *k, uint32_t i) {
-    if (i == count())
-        return &k->waited;
+    if (i >= count())
+        return i == count() ? &k->waited : &k->polling.path;
     return at(i)->k == k ? &at(i)->at.path : NULL;
 }
 
@@ -395,7 +397,7 @@ static struct lc_path **place_of_path(struct lc_clk_thread *k, uint32_t i) {
 void lc_clk_backlog_keep_paths(struct lc_clk_thread *k) {
     static struct lc_path none;
     lc_biased_lock(&lock);
-    for (uint32_t i = 0; i <= count(); i++) {
+    for (uint32_t i = 0; i < count() + LAST_PLACES; i++) {
         struct lc_path **place = place_of_path(k, i), *gone = place != NULL ? *place : NULL;
         if (gone == NULL || gone->trace == gone) /* its own: a copy */
             continue;
@@ -404,7 +406,7 @@ void lc_clk_backlog_keep_paths(struct lc_clk_thread *k) {
             *copy = *gone;
             copy->trace = copy;
         }
-        for (uint32_t j = i; j <= count(); j++) {
+        for (uint32_t j = i; j < count() + LAST_PLACES; j++) {
             place = place_of_path(k, j);
             if (place != NULL && *place == gone)
                 *place = copy != NULL ? copy : &none;

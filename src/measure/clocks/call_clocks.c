@@ -11,6 +11,7 @@
 #include "measure/clocks/collectives.h"
 #include "measure/clocks/intervals.h"
 #include "measure/clocks/origins.h"
+#include "measure/clocks/polling.h"
 #include "measure/clocks/records.h"
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
@@ -128,6 +129,8 @@ static inline void finish_last_call(struct lc_clk_thread *k) {
     lc_clk_deferred(k);
     if (k->unbooked && k->worst.ticks > 0)
         lc_clk_book(k, k->waited, &k->worst);
+    if (lc_unlikely(k->polling.found.ticks > 0))
+        lc_clk_polling_book(k);
     if (lc_unlikely(k->met_comm != NULL))
         lc_clk_origins_met(k);
     k->unbooked = false;
@@ -206,13 +209,15 @@ static LC_COLD void begin_unusual(struct lc_call *call, struct lc_clk_thread *k)
     if (k->todo) /* may put the last call's wait state right */
         lc_clk_back_todo(k, call);
     k->any_candidate = false;
+    if (k->polling.ticks != 0)
+        lc_clk_polling_call(k, call);
 }
 
 static inline void begin(struct lc_call *call, struct lc_clk_thread *k) {
     if (lc_unlikely(lc_clk.threads_meet))
         lc_clk_past_call(k, call->begin);
     if (lc_unlikely((k->epoch != lc_clk.epoch) | (k->l.vec.n_whatif > 0) | (k->l.longest > 0) |
-                    k->todo)) {
+                    k->todo | (k->polling.ticks != 0))) {
         begin_unusual(call, k);
     } else {
         uint64_t last = k->l.last;
@@ -377,6 +382,10 @@ static __attribute__((noinline)) void end_in_backlog(struct lc_call *call,
         call->end = now;
     else
         own = 0;
+    if (lc_unlikely(k->asks)) {
+        k->asks = false;
+        lc_clk_event(&lc_clk_asked_event, k, call, NULL, 0);
+    }
     own += call->own;
     if (own > 0)
         LC_CLK_LOG("D %llu\n", (unsigned long long)own);
@@ -499,8 +508,8 @@ void lc_clocks_split(const struct lc_call *call, uint64_t until, uint32_t node) 
 
 static void polled(struct lc_call *call, struct lc_clk_thread *k, void *data) {
     uint64_t ticks;
-    (void)call;
     memcpy(&ticks, data, sizeof ticks);
+    lc_clk_polling_asked(k, call);
     lc_clk_own_lock(k);
     k->l.last += ticks;
     k->l.in_mpi += ticks;

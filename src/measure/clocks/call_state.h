@@ -25,6 +25,7 @@ enum lc_measured_wait {
     LC_MEASURED_LATESENDER,
     LC_MEASURED_LATERECEIVER,
     LC_MEASURED_PROBE,
+    LC_MEASURED_POLL,
     LC_MEASURED_NXN,
     LC_MEASURED_BARRIER,
     LC_MEASURED_LATEBROADCAST,
@@ -78,6 +79,16 @@ struct lc_candidate {
     uint32_t kind; /* enum lc_measured_wait */
     uint32_t late_rank, late_node;
     uint64_t begin; /* of the waiting */
+};
+
+/* Calls that only asked and found nothing, one after the other (polling.h). */
+struct lc_polling {
+    uint64_t ticks;            /* that they took; 0: there was none */
+    uint64_t begin, end;       /* of the first, of the last */
+    uint64_t next;             /* the call after them began; 0: there was none yet */
+    struct lc_path *path;      /* of the last */
+    struct lc_candidate found; /* what they waited for, to be booked; ticks 0: nothing */
+    bool goes_on;              /* the thread's last call was one of them */
 };
 
 /* A collective operation from its begin to its end. */
@@ -147,14 +158,15 @@ struct lc_event_at {
  * `next`, `thread`; with MPI_THREAD_MULTIPLE it changes l, between and in_runtime with its own
  * lock (lc_clk_own_lock) or lc_clk.lock, since others switch measurement or begin phases, with all
  * locks (lc_clk_all_lock). Where they lag (backlog.h), any thread may run this one's events:
- *   always the thread's    seen, seen_cut, worked, begun, has_begun, in_gap, gap, claim, deferred,
- *                          blocking, sync_comm, sync; no event touches them, nor what the thread
- *                          has besides (struct lc_thread, its entries)
+ *   always the thread's    seen, seen_cut, worked, begun, has_begun, asks, in_gap, gap, claim,
+ *                          deferred, blocking, sync_comm, sync; no event touches them, nor what
+ *                          the thread has besides (struct lc_thread, its entries)
  *   never changed          index
  *   lc_clk.lock            next, next_ended, thread (NULL once it has ended)
  *   the queue's lock       all else: the thread touches it in its events, or, with lc_clk.lock,
- *                          while none of these is queued (lc_clk_backlog_empty); `waited` is
- *                          replaced when the thread's call paths go (lc_clk_backlog_keep_paths)
+ *                          while none of these is queued (lc_clk_backlog_empty); `waited` and
+ *                          `polling.path` are replaced when the thread's call paths go
+ *                          (lc_clk_backlog_keep_paths)
  * Who looks at the clocks of all threads (intervals, phases, replies) has both locks. */
 struct lc_clk_thread {
     struct lc_logical l;
@@ -168,6 +180,7 @@ struct lc_clk_thread {
     /* the begin of a call that waits for the first event of the call, to be queued with it */
     struct lc_event_at begun;
     bool has_begun;
+    bool asks;           /* there: the call in progress only asks, and has found nothing */
     bool between;        /* where the clocks are, is the thread between two calls? */
     uint32_t n_blockers; /* of `blockers` */
     uint32_t epoch;      /* of the intervals this thread has seen */
@@ -184,8 +197,9 @@ struct lc_clk_thread {
     struct lc_open *open_edges; /* edges.c */
     struct lc_candidate worst;  /* the chosen one so far */
     struct lc_path *waited;     /* the last call */
-    struct lc_booked *booked;   /* of the last call that may get a larger wait later; or NULL */
-    const void *claim;          /* place of the next entry of the ring last sent to, or NULL */
+    struct lc_polling polling;
+    struct lc_booked *booked; /* of the last call that may get a larger wait later; or NULL */
+    const void *claim;        /* place of the next entry of the ring last sent to, or NULL */
     struct lc_deferred deferred;
     struct lc_clk_coll blocking; /* the blocking collective in progress */
     struct lc_comm *sync_comm;   /* synchronising.c: of the LC_COLL_SYNC in progress, */

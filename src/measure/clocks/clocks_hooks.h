@@ -75,6 +75,9 @@ void lc_clocks_completed(struct lc_call *call, int n, struct lc_request *const *
 void lc_clocks_recv_cancelled(struct lc_call *call, struct lc_request *request);
 /* MPI_Request_free of an active request. */
 void lc_clocks_request_free(struct lc_call *call, struct lc_request *request);
+/* The call only asked (MPI_Test.., MPI_Iprobe, ..). It found nothing, or what it found is taken by
+ * the thread's next call. */
+void lc_clocks_asked(struct lc_call *call);
 /* MPI_Probe has found a message of this peer and tag. */
 void lc_clocks_probed(struct lc_call *call, struct lc_comm *comm, int peer, int tag);
 /* MPI_Mprobe or MPI_Improbe has found a message. */

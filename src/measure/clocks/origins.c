@@ -290,7 +290,7 @@ static void add_blame(uint32_t node, uint32_t late_rank, const struct lc_past_pa
 
 static bool is_pairwise(uint32_t kind) {
     return kind == LC_MEASURED_LATESENDER || kind == LC_MEASURED_LATERECEIVER ||
-           kind == LC_MEASURED_PROBE || kind == LC_MEASURED_NEIGHBOR ||
+           kind == LC_MEASURED_PROBE || kind == LC_MEASURED_POLL || kind == LC_MEASURED_NEIGHBOR ||
            kind == LC_MEASURED_WIN_EARLY || kind == LC_MEASURED_WIN_POST ||
            kind == LC_MEASURED_WIN_LOCK;
 }

@@ -151,6 +151,7 @@ take_entry(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
     uint64_t waited = waited_until(call, stamp->enter);
     if (lc_clk.fn_class[call->fn] != LC_FN_OTHER)
         lc_clk_candidate(k, call, LC_MEASURED_LATESENDER, waited, source, stamp->node);
+    lc_clk_polled_for(k, call, stamp->enter, source, stamp->node);
     return waited;
 }
 

@@ -9,6 +9,7 @@
 #include "measure/clocks/clocks.h"
 #include "measure/clocks/global_time.h"
 #include "measure/clocks/origins.h"
+#include "measure/clocks/polling.h"
 #include "measure/core/core.h"
 #include "measure/core/thread.h"
 
@@ -55,6 +56,8 @@ static inline void lc_clk_coll_candidate(struct lc_clk_thread *k, struct lc_call
     enum lc_measured_wait kind = lc_clk_coll_wait(call, x);
     if (lc_likely(!x->nonblocking && lc_clk_all_with_all(x)))
         lc_clk_origins_meet(k, x->c, release > call->begin ? release : call->begin);
+    if (x->nonblocking && x->kind != LC_COLL_V2V)
+        lc_clk_polled_for(k, call, release, rank, node);
     if (kind == LC_MEASURED_KINDS ||
         (x->kind == LC_COLL_SYNC && lc_clk_came_after(release, call->end)))
         return; /* it ended before all had come: no need to */

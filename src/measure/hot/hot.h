@@ -75,6 +75,8 @@ LC_HOOK(completed,
 /* A test that found these active requests (those not NULL) incomplete. */
 LC_TRACE_HOOK(tested, (struct lc_call * call, int n, struct lc_request *const *requests),
               (call, n, requests))
+/* A call that only asks has found nothing, or (MPI_Iprobe, ..) what it found stays where it is. */
+LC_CLOCKS_HOOK(asked, (struct lc_call * call), (call))
 /* MPI_Cancel of a receive, where MPI says at its end that it is cancelled. */
 LC_CLOCKS_HOOK(recv_cancelled, (struct lc_call * call, struct lc_request *request), (call, request))
 LC_CLOCKS_HOOK(request_free, (struct lc_call * call, struct lc_request *request), (call, request))

@@ -2,12 +2,12 @@
 
 #include "base/hash.h"
 #include "base/timer.h"
+#include "format/mpi_function.h"
 #include "measure/callpath/entry.h"
 #include "measure/core/core.h"
 #include "measure/hot/hot.h"
 #include "measure/samples/sampler.h"
 
-enum { CLOSELY = 4 };     /* times what polls take; more time between events is that of code, too */
 enum { LONGEST = 16 };    /* times the usual; what takes longer was interrupted */
 enum { DENSE_BITS = 40 }; /* of ticks, after which what was before counts half */
 
@@ -30,7 +30,7 @@ static void note_poll(struct lc_thread *t) {
 /* What skipped polls took of the time between their begin and the next event, by what timed ones
  * took. */
 static uint64_t took(struct lc_budget_site *site, uint64_t by_timed, uint64_t between) {
-    if (by_timed == 0 || between / CLOSELY >= by_timed)
+    if (by_timed == 0 || between / LC_POLLS_CLOSELY >= by_timed)
         return by_timed < between ? by_timed : between;
     if (site->dense_ticks >> DENSE_BITS != 0) {
         site->dense_ticks /= 2;

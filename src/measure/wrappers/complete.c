@@ -208,6 +208,8 @@ void lc_array_some(struct lc_call *call, struct lc_array *array, int result, con
         lc_hook_tested(call, array->count, array->known);
     if (*outcount > 0)
         lc_array_book(call, &done, statuses);
+    else if (*outcount == 0 && result == MPI_SUCCESS)
+        lc_hook_asked(call);
 }
 
 void lc_request_free_begin(struct lc_call *call, const MPI_Request *request) {

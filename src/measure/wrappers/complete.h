@@ -133,6 +133,7 @@ static inline void lc_test_one(struct lc_call *call, int result, struct lc_reque
         return;
     if (in_vain) {
         lc_hook_tested(call, 1, &known);
+        lc_hook_asked(call);
         return;
     }
     lc_complete_one(call, result, known, request, status);
@@ -182,6 +183,7 @@ static inline void lc_array_all(struct lc_call *call, struct lc_array *array, in
         lc_array_failed(call, array, result, statuses);
     else if (!flag) {
         lc_hook_tested(call, array->count, array->known);
+        lc_hook_asked(call);
         return;
     }
     lc_array_book(call, array, statuses);
@@ -195,6 +197,7 @@ static inline void lc_array_any(struct lc_call *call, struct lc_array *array, in
     }
     if (!flag) {
         lc_hook_tested(call, array->count, array->known);
+        lc_hook_asked(call);
         return;
     }
     if (*index < 0 || *index >= array->count) /* MPI_UNDEFINED */

@@ -33,8 +33,11 @@ def send_flag(call):
     )
 
 
+ASKED = "    lc_hook_asked(&call);\n"
+
+
 def t_plain(c):
-    return "", ""
+    return "", ASKED if "only_asks" in c.words else ""
 
 
 def t_send(c):
@@ -253,7 +256,7 @@ def t_improbe(c):
     c.has("comm", "flag", "message", "status")
     return (
         "    MPI_Status own;\n    status = lc_own_status(status, &own);\n",
-        "    lc_mprobe_end(&call, result, lc_flag_is_set(result, flag), comm, message, status);\n",
+        ASKED + "    lc_mprobe_end(&call, result, lc_flag_is_set(result, flag), comm, message, status);\n",
     )
 
 
