@@ -271,13 +271,13 @@ static double share_of_portion(const struct portions *p, const struct portion *o
     return own->own > 0 ? less / (double)own->own : 0;
 }
 
-static void set_shares(const void *what, const struct lc_loc *loc, double *share) {
+static bool set_shares(const void *what, const struct lc_loc *loc, double *share) {
     const struct portions *p = what;
     size_t l = (size_t)(loc - p->trace->locs);
     int64_t all = 0, own = p->whole[loc->process];
     struct walk walk = {0};
     if (p->late != LC_NONE && p->late != loc->process)
-        return;
+        return false;
     for (size_t i = 0; i < p->trace->n_processes; i++)
         all += p->whole[i];
     double whole = own > 0 ? excess_of(p, own, all) / (double)own : 0;
@@ -286,6 +286,7 @@ static void set_shares(const void *what, const struct lc_loc *loc, double *share
             share[i] = p->sums == NULL
                            ? whole
                            : share_of_portion(p, &p->list[l][walk.k - 1], &p->sums[walk.k - 1]);
+    return true;
 }
 
 /* --- the replays --- */
@@ -359,10 +360,11 @@ struct calls {
     uint32_t cnode;
 };
 
-static void set_call(const void *what, const struct lc_loc *loc, double *share) {
+static bool set_call(const void *what, const struct lc_loc *loc, double *share) {
     const struct calls *calls = what;
     for (uint32_t i = 0; i + 1 < loc->n_transitions; i++)
         share[i] = loc->cnode[i] == calls->cnode;
+    return true;
 }
 
 /* Time in MPI calls that is no waiting, start and end of MPI apart. */

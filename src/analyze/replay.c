@@ -5,16 +5,19 @@
 
 /* --- what is saved until an instant --- */
 
-/* sums[i]: saved until transition i. */
-static void sum_shares(struct lc_replay *replay, const struct lc_replay_change *change,
+/* sums[i]: saved until transition i. False: nothing is saved there, and they are not set. */
+static bool sum_shares(struct lc_replay *replay, const struct lc_replay_change *change,
                        const struct lc_loc *loc) {
+    if (change->share == NULL)
+        return false;
     memset(replay->share, 0, (loc->n_transitions + (size_t)1) * sizeof(double));
-    if (change->share != NULL)
-        change->share(change->what, loc, replay->share);
+    if (!change->share(change->what, loc, replay->share))
+        return false;
     replay->sums[0] = 0;
     for (uint32_t i = 0; i + 1 < loc->n_transitions; i++)
         replay->sums[i + 1] =
             replay->sums[i] + replay->share[i] * (double)(loc->time[i + 1] - loc->time[i]);
+    return true;
 }
 
 static double saved_until(const struct lc_replay *replay, const struct lc_loc *loc,
@@ -32,15 +35,19 @@ static void save_all(struct lc_replay *replay, const struct lc_replay_change *ch
     size_t s = 0, r = 0;
     for (size_t l = 0; l < trace->n_locs; l++) { /* ascending ids: steps, releases are, too */
         const struct lc_loc *loc = &trace->locs[l];
-        sum_shares(replay, change, loc);
-        replay->saved_last[l] = loc->n_transitions > 0 ? replay->sums[loc->n_transitions - 1] : 0;
+        bool any = sum_shares(replay, change, loc);
+        replay->saved_last[l] =
+            any && loc->n_transitions > 0 ? replay->sums[loc->n_transitions - 1] : 0;
         for (; s < replay->n_steps && replay->steps[s].location == loc->id; s++)
-            replay->saved[s] = (struct lc_replay_saved){
-                saved_until(replay, loc, replay->starts[s], replay->steps[s].start),
-                saved_until(replay, loc, replay->ends[s], replay->steps[s].end)};
+            replay->saved[s] =
+                any ? (struct lc_replay_saved){saved_until(replay, loc, replay->starts[s],
+                                                           replay->steps[s].start),
+                                               saved_until(replay, loc, replay->ends[s],
+                                                           replay->steps[s].end)}
+                    : (struct lc_replay_saved){0, 0};
         for (; r < replay->n_releases && replay->releases[r].cause == loc->id; r++)
             replay->saved_release[r] =
-                saved_until(replay, loc, replay->places[r], replay->releases[r].time);
+                any ? saved_until(replay, loc, replay->places[r], replay->releases[r].time) : 0;
     }
 }
 
@@ -146,14 +153,14 @@ enum lc_err lc_replay_run(struct lc_replay *replay, const struct lc_replay_chang
     *ticks = 0;
     *skipped = 0;
     save_all(replay, change);
-    enum lc_err err = lc_transport_gather(comm, replay->saved, replay->n_steps * sizeof *saved,
-                                          (void **)&saved, &bytes, NULL);
+    enum lc_err err = lc_replay_gather(comm, replay->saved, replay->n_steps * sizeof *saved,
+                                       (void **)&saved, &bytes);
     if (err == LC_OK)
-        err = lc_transport_gather(comm, replay->saved_release, replay->n_releases * sizeof *until,
-                                  (void **)&until, &bytes, NULL);
+        err = lc_replay_gather(comm, replay->saved_release, replay->n_releases * sizeof *until,
+                               (void **)&until, &bytes);
     if (err == LC_OK)
-        err = lc_transport_gather(comm, replay->saved_last, replay->trace->n_locs * sizeof *ends,
-                                  (void **)&ends, &bytes, NULL);
+        err = lc_replay_gather(comm, replay->saved_last, replay->trace->n_locs * sizeof *ends,
+                               (void **)&ends, &bytes);
     if (err == LC_OK && comm->rank == 0) {
         for (size_t i = 0; i < replay->n_all; i++)
             replay->until[replay->released_by[i].step] = until[i];
@@ -163,8 +170,10 @@ enum lc_err lc_replay_run(struct lc_replay *replay, const struct lc_replay_chang
         play(replay, change, saved, skipped);
         *ticks = latest_end(replay, ends);
     }
-    free(saved);
-    free(until);
-    free(ends);
+    if (comm->size > 1) {
+        free(saved);
+        free(until);
+        free(ends);
+    }
     return lc_transport_agree(comm, err);
 }

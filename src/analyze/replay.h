@@ -25,8 +25,8 @@ struct lc_replay;
 
 struct lc_replay_change {
     /* Sets share[i] for the time between the transitions i and i + 1 of the location; all 0 when it
-     * is called */
-    void (*share)(const void *what, const struct lc_loc *loc, double *share);
+     * is called. False: none of its time goes. NULL: none of any */
+    bool (*share)(const void *what, const struct lc_loc *loc, double *share);
     const void *what;
     uint32_t unawaited; /* nobody waits for messages sent right after this call path; LC_NONE */
 };

@@ -72,7 +72,7 @@ struct lc_replay {
     struct lc_replay_saved *saved; /* [n_steps] */
     double *saved_release, *saved_last;
     /* rank 0 */
-    struct lc_replay_step *all;
+    struct lc_replay_step *all; /* `steps`, where there is one rank */
     size_t n_all;
     struct lc_replay_released_by *released_by; /* in the order in which releases arrive */
     uint32_t *location_of;                     /* of the ends, in the order in which they arrive */
@@ -87,6 +87,10 @@ struct lc_replay {
     uint32_t *at;     /* per step: lc_released_by.at, until the events are in order */
     int64_t *last;    /* per location: its end, INT64_MIN without events */
 };
+
+/* All of `own`, on rank 0; of a single rank that itself, no copy. Collective. LC_ERR_NOMEM. */
+enum lc_err lc_replay_gather(const struct lc_transport *comm, void *own, size_t bytes, void **all,
+                             size_t *all_bytes);
 
 /* On rank 0: events at one instant in the order in which they depend on each other. Before, they
  * are sorted by time and kind, members of a group next to each other; these stay so.

@@ -21,8 +21,10 @@ static uint64_t group_of(const struct lc_wait *w) {
     return lc_wait_is_mutual(w) ? w->instance + LC_REPLAY_FIRST_INSTANCE : LC_REPLAY_NO_GROUP;
 }
 
-static struct lc_replay_place place_of(const struct lc_loc *loc, int64_t time) {
-    size_t after = LC_FIRST_WHERE(i, 0, loc->n_transitions, loc->time[i] > time);
+/* near: where another instant close to this one lies. */
+static struct lc_replay_place place_of(const struct lc_loc *loc, int64_t time,
+                                       struct lc_replay_place near) {
+    size_t after = LC_FIRST_WHERE_NEAR(i, near.after, loc->n_transitions, loc->time[i] > time);
     return (struct lc_replay_place){(uint32_t)after};
 }
 
@@ -136,9 +138,10 @@ static void chain_steps(struct lc_replay *replay, const struct lc_loc *loc, size
         since = start;
         last = &steps[i];
     }
+    struct lc_replay_place near = {0};
     for (size_t i = first; i < replay->n_steps; i++) {
-        replay->starts[i] = place_of(loc, steps[i].start);
-        replay->ends[i] = place_of(loc, steps[i].end);
+        near = replay->starts[i] = place_of(loc, steps[i].start, near);
+        replay->ends[i] = place_of(loc, steps[i].end, near);
     }
 }
 
@@ -292,17 +295,26 @@ static void code_before_calls(const struct lc_trace *trace, const struct lc_loc 
     }
 }
 
+/* Where the release before this one was found. */
+struct near {
+    struct lc_replay_place place;
+    size_t call, p2p;
+};
+
 /* The transition with which the call of the cause begins that releases the step: where several
  * begin at that instant, the one that sends to the step's location, or receives from it; else the
  * last. */
 static uint32_t call_of(const struct lc_trace *trace, const struct lc_loc *loc,
-                        struct lc_replay_place place, const struct lc_replay_release *r) {
+                        struct lc_replay_place place, const struct lc_replay_release *r,
+                        struct near *near) {
     enum { LOOKED_AT = 64 };
     uint32_t peer = trace->locations[r->location].process;
-    size_t from = LC_FIRST_WHERE(i, 0, loc->n_transitions, loc->time[i] >= r->time);
-    size_t first = LC_FIRST_WHERE(i, 0, loc->n_calls, loc->calls[i].enter >= from);
-    size_t end = LC_FIRST_WHERE(i, first, loc->n_calls, loc->calls[i].enter >= place.after);
-    size_t k = LC_FIRST_WHERE(i, 0, loc->n_p2p, loc->p2p[i].call >= first);
+    size_t from = LC_FIRST_WHERE_NEAR(i, place.after, loc->n_transitions, loc->time[i] >= r->time);
+    size_t first = LC_FIRST_WHERE_NEAR(i, near->call, loc->n_calls, loc->calls[i].enter >= from);
+    size_t end = LC_FIRST_WHERE_NEAR(i, first, loc->n_calls, loc->calls[i].enter >= place.after);
+    size_t k = LC_FIRST_WHERE_NEAR(i, near->p2p, loc->n_p2p, loc->p2p[i].call >= first);
+    near->call = first;
+    near->p2p = k;
     for (size_t n = 0; end > first + 1 && n < LOOKED_AT && k < loc->n_p2p; n++, k++) {
         const struct lc_p2p *p2p = &loc->p2p[k];
         if (p2p->call >= end)
@@ -323,6 +335,7 @@ static enum lc_err place_releases(struct lc_replay *replay, struct lc_replay_rel
     LC_TRY(lc_alloc(by, replay->n_releases + 1, sizeof **by));
     uint32_t *before = NULL;
     size_t cap = 0;
+    struct near near = {{0}, 0, 0};
     enum lc_err err = LC_OK;
     for (size_t i = 0; i < replay->n_releases && err == LC_OK; i++) {
         const struct lc_replay_release *r = &replay->releases[i];
@@ -332,9 +345,10 @@ static enum lc_err place_releases(struct lc_replay *replay, struct lc_replay_rel
             if (err != LC_OK)
                 break;
             code_before_calls(trace, loc, before);
+            near = (struct near){{0}, 0, 0};
         }
-        replay->places[i] = place_of(loc, r->time);
-        uint32_t at = call_of(trace, loc, replay->places[i], r);
+        near.place = replay->places[i] = place_of(loc, r->time, near.place);
+        uint32_t at = call_of(trace, loc, near.place, r, &near);
         (*by)[i] = (struct lc_replay_released_by){r->step, before[at], at};
     }
     free(before);
@@ -421,6 +435,15 @@ static enum lc_err keep_released_by(struct lc_replay *replay) {
     return LC_OK;
 }
 
+enum lc_err lc_replay_gather(const struct lc_transport *comm, void *own, size_t bytes, void **all,
+                             size_t *all_bytes) {
+    if (comm->size > 1)
+        return lc_transport_gather(comm, own, bytes, all, all_bytes, NULL);
+    *all = own;
+    *all_bytes = bytes;
+    return LC_OK;
+}
+
 static enum lc_err gather_steps(struct lc_replay *replay) {
     const struct lc_trace *trace = replay->trace;
     struct lc_replay_released_by *by = NULL;
@@ -428,27 +451,28 @@ static enum lc_err gather_steps(struct lc_replay *replay) {
     size_t bytes = 0, by_bytes = 0, id_bytes = 0;
     enum lc_err err = lc_transport_agree(trace->comm, place_releases(replay, &by));
     if (err == LC_OK)
-        err =
-            lc_transport_gather(trace->comm, replay->steps, replay->n_steps * sizeof *replay->steps,
-                                (void **)&replay->all, &bytes, NULL);
+        err = lc_replay_gather(trace->comm, replay->steps, replay->n_steps * sizeof *replay->steps,
+                               (void **)&replay->all, &bytes);
     if (err == LC_OK)
-        err = lc_transport_gather(trace->comm, by, replay->n_releases * sizeof *by,
-                                  (void **)&replay->released_by, &by_bytes, NULL);
+        err = lc_replay_gather(trace->comm, by, replay->n_releases * sizeof *by,
+                               (void **)&replay->released_by, &by_bytes);
     if (err == LC_OK)
         err = lc_transport_agree(trace->comm, lc_alloc(&ids, trace->n_locs + 1, sizeof *ids));
     for (size_t l = 0; l < trace->n_locs && err == LC_OK; l++)
         ids[l] = trace->locs[l].id;
     if (err == LC_OK)
-        err = lc_transport_gather(trace->comm, ids, trace->n_locs * sizeof *ids,
-                                  (void **)&replay->location_of, &id_bytes, NULL);
+        err = lc_replay_gather(trace->comm, ids, trace->n_locs * sizeof *ids,
+                               (void **)&replay->location_of, &id_bytes);
+    if (by != replay->released_by)
+        free(by);
+    if (ids != replay->location_of)
+        free(ids);
     replay->n_all = bytes / sizeof *replay->all;
     if (err == LC_OK && trace->comm->rank == 0) {
         err = keep_released_by(replay);
         if (err == LC_OK)
             err = make_events(replay);
     }
-    free(by);
-    free(ids);
     return lc_transport_agree(trace->comm, err);
 }
 
@@ -517,6 +541,8 @@ enum lc_err lc_replay_new(struct lc_replay **out, const struct lc_timelines *lin
 void lc_replay_free(struct lc_replay *replay) {
     if (replay == NULL)
         return;
+    if (replay->all != replay->steps)
+        free(replay->all);
     free(replay->steps);
     free(replay->starts);
     free(replay->ends);
@@ -527,7 +553,6 @@ void lc_replay_free(struct lc_replay *replay) {
     free(replay->saved);
     free(replay->saved_release);
     free(replay->saved_last);
-    free(replay->all);
     free(replay->released_by);
     free(replay->location_of);
     free(replay->events);

@@ -87,11 +87,12 @@ struct shares {
     const double *gain; /* per call path */
 };
 
-static void set_shares(const void *what, const struct lc_loc *loc, double *share) {
+static bool set_shares(const void *what, const struct lc_loc *loc, double *share) {
     const struct shares *shares = what;
     for (uint32_t i = 0; i + 1 < loc->n_transitions; i++)
         if (loc->cnode[i] != LC_NONE)
             share[i] = shares->gain[loc->cnode[i]];
+    return true;
 }
 
 static enum lc_err replay(const struct lc_timelines *lines, const double *gain, double *length) {

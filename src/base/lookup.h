@@ -30,6 +30,33 @@
         }                                                                                          \
         lc_low;                                                                                    \
     })
+/* Does it hold for this index? */
+#define LC_HOLDS_FOR(i, index, condition)                                                          \
+    __extension__({                                                                                \
+        const size_t i = (index);                                                                  \
+        condition;                                                                                 \
+    })
+/* The same from 0 on, where it is near the index `near`: looks at few others. */
+#define LC_FIRST_WHERE_NEAR(i, near, high, condition)                                              \
+    __extension__({                                                                                \
+        size_t lc_first = 0, lc_end = (high), lc_near = (near), lc_step = 1, lc_at;                \
+        if (lc_near < lc_end && !LC_HOLDS_FOR(i, lc_near, condition)) {                            \
+            lc_first = lc_near + 1;                                                                \
+            for (; (lc_at = lc_first + lc_step - 1) < lc_end; lc_step *= 2)                        \
+                if (LC_HOLDS_FOR(i, lc_at, condition))                                             \
+                    lc_end = lc_at;                                                                \
+                else                                                                               \
+                    lc_first = lc_at + 1;                                                          \
+        } else {                                                                                   \
+            lc_end = lc_near < lc_end ? lc_near : lc_end;                                          \
+            for (; lc_first + lc_step <= lc_end; lc_step *= 2)                                     \
+                if (LC_HOLDS_FOR(i, lc_at = lc_end - lc_step, condition))                          \
+                    lc_end = lc_at;                                                                \
+                else                                                                               \
+                    lc_first = lc_at + 1;                                                          \
+        }                                                                                          \
+        LC_FIRST_WHERE(i, lc_first, lc_end, condition);                                            \
+    })
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 struct lc_lookup_slot {

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -87,9 +88,35 @@ static void reserve(void **state) {
     lc_lookup_free(&table);
 }
 
+static int looked_at;
+
+static bool is_from(size_t i, size_t first) {
+    looked_at++;
+    return i >= first;
+}
+
+/* From wherever it begins; the fewer it looks at the nearer that is. */
+static void first_where_near(void **state) {
+    (void)state;
+    for (size_t n = 0; n <= 40; n++)
+        for (size_t first = 0; first <= n; first++)
+            for (size_t near = 0; near <= n + 2; near++) {
+                looked_at = 0;
+                size_t found = LC_FIRST_WHERE_NEAR(i, near, n, is_from(i, first));
+                assert_int_equal(found, first);
+                size_t far = (near > n ? n : near) > first ? (near > n ? n : near) - first
+                                                           : first - (near > n ? n : near);
+                int bits = 1;
+                while (far >> bits != 0)
+                    bits++;
+                assert_in_range(looked_at, 0, 2 * bits + 2);
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_where),
+        cmocka_unit_test(first_where_near),
         cmocka_unit_test(tables),
         cmocka_unit_test(reserve),
     };
