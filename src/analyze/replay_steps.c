@@ -435,15 +435,6 @@ static enum lc_err keep_released_by(struct lc_replay *replay) {
     return LC_OK;
 }
 
-enum lc_err lc_replay_gather(const struct lc_transport *comm, void *own, size_t bytes, void **all,
-                             size_t *all_bytes) {
-    if (comm->size > 1)
-        return lc_transport_gather(comm, own, bytes, all, all_bytes, NULL);
-    *all = own;
-    *all_bytes = bytes;
-    return LC_OK;
-}
-
 static enum lc_err gather_steps(struct lc_replay *replay) {
     const struct lc_trace *trace = replay->trace;
     struct lc_replay_released_by *by = NULL;
