@@ -60,8 +60,8 @@ LC_COLD void lc_clk_polling_found(struct lc_clk_thread *k, const struct lc_call 
     /* It ends when the other one enters: what was between the calls is time before them. */
     uint64_t release = lc_min(enter, call->end);
     p->found = (struct lc_candidate){ticks, LC_MEASURED_POLL, rank, node, release - ticks};
-    if (!k->any_candidate)
-        k->worst.ticks = 0;
+    if (!k->any_candidate) /* the wait of the call before is booked */
+        k->worst = (struct lc_candidate){.begin = call->begin};
     k->unbooked = true;
 }
 
