@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "format/mpi_function.h"
 #include "report/advice.h"
 #include "report/cores.h"
 #include "report/exact_gain.h"
@@ -36,34 +35,15 @@ static int compare(const void *a, const void *b) {
     return (p->kind > q->kind) - (p->kind < q->kind);
 }
 
-/* Calls that only ask, which is done again and again until something is there. */
-static enum lc_err count_polls(struct lc_search *search, double *polls) {
-    const struct lc_view *view = search->view;
-    uint32_t visits = lc_model_find_metric(view->model, "visits");
-    *polls = 0.0;
-    for (uint32_t p = 0; visits != LC_NONE && p < view->n_paths; p++) {
-        if (!view->paths[p].mpi || lc_mpi_find(view->paths[p].name)->kind != LC_MPI_KIND_TEST)
-            continue;
-        LC_TRY(lc_view_exclusive_row(search->view, visits, p, search->row));
-        for (size_t l = 0; l < view->model->n_locations; l++)
-            *polls += search->row[l];
-    }
-    return LC_OK;
-}
-
-/* What the tool itself took, and the errors of the clocks over all operations. Where a rank polls
- * nothing is lost by what the tool takes: it polls less often. */
-static enum lc_err find_least_severity(struct lc_search *search) {
+/* What the tool itself took and somebody lost, and the errors of the clocks over all operations. */
+static double least_severity(const struct lc_search *search) {
     const json_t *piggyback = json_object_get(search->meta, "piggyback");
     const json_t *overhead = json_object_get(search->meta, "overhead");
-    double call_s = 1e-9 * json_number_value(json_object_get(overhead, "call_ns")), polls;
-    LC_TRY(count_polls(search, &polls));
-    double own = json_number_value(json_object_get(overhead, "total_s")) - polls * call_s;
+    double own = json_number_value(json_object_get(overhead, "total_s")) -
+                 lc_run_idle_overhead(overhead, search->sums);
     double operations = json_number_value(json_object_get(search->meta, "messages_total")) +
                         json_number_value(json_object_get(piggyback, "collectives"));
-    double error = json_number_value(json_object_get(search->meta, "clock_error_s"));
-    search->least_s = fmax(own, 0.0) + operations * error;
-    return LC_OK;
+    return own + operations * json_number_value(json_object_get(search->meta, "clock_error_s"));
 }
 
 static enum lc_err prepare(struct lc_search *search) {
@@ -71,6 +51,7 @@ static enum lc_err prepare(struct lc_search *search) {
     double cores;
     search->is_analysis = lc_view_is_analysis(view);
     search->all_s = search->sums->total_time;
+    search->least_s = least_severity(search);
     search->lacks_cores = lc_cores_oversubscribed(view, search->meta, &cores) ||
                           lc_cores_narrow(search->meta, &cores) != LC_NONE;
     search->spawned = lc_run_spawned(search->meta);
@@ -84,7 +65,6 @@ static enum lc_err prepare(struct lc_search *search) {
     search->found->elapsed_s = search->elapsed_s;
     search->found->from_trace = search->is_analysis || search->analysis != NULL;
     LC_TRY(lc_alloc(&search->row, view->model->n_locations, sizeof(double)));
-    LC_TRY(find_least_severity(search));
     LC_TRY(lc_alloc(&search->waiting_s, view->model->n_processes, sizeof(double)));
     LC_TRY(lc_alloc(&search->mpi_s, view->model->n_processes, sizeof(double)));
     lc_per_process(view, search->sums->loc_waiting, false, search->waiting_s);

@@ -92,6 +92,20 @@ double lc_run_elapsed(const json_t *pop, const struct lc_view *view, const struc
     return elapsed;
 }
 
+double lc_run_idle_overhead(const json_t *overhead, const struct lc_sums *sums) {
+    static const char *const others[] = {"rare_s", "sampling_s", "openmp_s"};
+    double all_s = json_number_value(json_object_get(overhead, "total_s"));
+    double call_s = 1e-9 * json_number_value(json_object_get(overhead, "call_ns"));
+    double counted = json_number_value(json_object_get(overhead, "calls_counted_only"));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        all_s -= json_number_value(json_object_get(overhead, others[i]));
+    counted = fmin(counted, sums->calls);
+    double timed_s = (sums->calls - counted) * call_s;
+    double each_s = counted > 0.0 ? fmax(all_s - timed_s, 0.0) / counted : 0.0;
+    double polls = sums->waiting_polls, cheap = fmin(polls, counted);
+    return fmax(fmin(cheap * each_s + (polls - cheap) * call_s, all_s), 0.0);
+}
+
 double lc_run_spawned(const json_t *meta) {
     const json_t *coverage = json_object_get(meta, "coverage");
     return json_number_value(json_object_get(coverage, "processes_spawned"));

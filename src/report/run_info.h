@@ -19,6 +19,11 @@ enum lc_err lc_json_pop(const struct lc_view *view, struct json_t **pop);
 double lc_run_elapsed(const struct json_t *pop, const struct lc_view *view,
                       const struct lc_sums *sums);
 
+/* Seconds that the tool took in calls that only asked while the rank waited (`overhead`: of
+ * `meta`): it asked less often, and nobody lost them. Of calls that were counted only, which cost
+ * less, as many as can be are taken for such ones. */
+double lc_run_idle_overhead(const struct json_t *overhead, const struct lc_sums *sums);
+
 /* Processes that the run started with MPI_Comm_spawn: they are in no result of this
  * MPI_COMM_WORLD. */
 double lc_run_spawned(const struct json_t *meta);

@@ -1,5 +1,6 @@
 #include "report/sums.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,23 @@ static enum lc_err take_ends_apart(struct lc_sums *sums, struct lc_view *view, d
     return err;
 }
 
+/* Calls of MPI; those that only ask are made again and again until what they ask for is there. */
+static enum lc_err count_calls(struct lc_sums *sums, struct lc_view *view, double *row) {
+    uint32_t visits = lc_model_find_metric(view->model, "visits");
+    for (uint32_t p = 0; visits != LC_NONE && p < view->n_paths; p++) {
+        double calls = 0.0;
+        if (!view->paths[p].mpi)
+            continue;
+        LC_TRY(lc_view_exclusive_row(view, visits, p, row));
+        for (size_t l = 0; l < view->model->n_locations; l++)
+            calls += row[l];
+        sums->calls += calls;
+        if (lc_mpi_find(view->paths[p].name)->kind == LC_MPI_KIND_TEST && sums->time[p] > 0.0)
+            sums->waiting_polls += calls * fmin(sums->waiting[p] / sums->time[p], 1.0);
+    }
+    return LC_OK;
+}
+
 static int compare_places(const void *a, const void *b) {
     double x = ((const struct lc_wait_place *)a)->seconds;
     double y = ((const struct lc_wait_place *)b)->seconds;
@@ -218,6 +236,8 @@ static enum lc_err fill(struct lc_sums *sums, struct lc_view *view) {
         err = choose_waits(sums, view);
     for (uint32_t w = 0; err == LC_OK && w < sums->n_waits; w++)
         err = add_wait(sums, view, w, row);
+    if (err == LC_OK)
+        err = count_calls(sums, view, row);
     if (err == LC_OK)
         err = take_ends_apart(sums, view, row);
     uint32_t unfinished = lc_model_find_metric(view->model, "mpi_unfinished");

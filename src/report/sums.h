@@ -36,6 +36,8 @@ struct lc_sums {
     struct lc_wait_place *places; /* those above zero, largest first */
     size_t n_places, cap_places;
     bool estimated; /* waiting is estimated from minima */
+    /* calls of MPI; of them those that only ask, as far as their time was waiting */
+    double calls, waiting_polls;
 };
 
 /* Sums over the locations of a view, which must outlive them; lc_sums_free frees them.

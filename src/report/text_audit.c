@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "report/run_info.h"
 #include "report/text_parts.h"
 
 static void print_value(FILE *out, const json_t *value) {
@@ -128,7 +129,7 @@ static void print_label(const struct lc_text *text, const char *label) {
 
 static void print_overhead(const struct lc_text *text) {
     const json_t *overhead = json_object_get(text->meta, "overhead");
-    char total[32], rare[32], sampling[32], openmp[32];
+    char total[32], rare[32], sampling[32], openmp[32], idle[32];
     if (!json_is_object(overhead))
         return;
     double total_s = number(overhead, "total_s");
@@ -144,8 +145,13 @@ static void print_overhead(const struct lc_text *text) {
         fprintf(text->out, ", about %s at constructs of OpenMP",
                 lc_text_seconds(number(overhead, "openmp_s"), openmp));
     fprintf(text->out,
-            ": %s in all (%.2f %% of the time), without what samples add to switches in calls\n",
+            ": %s in all (%.2f %% of the time), without what samples add to switches in calls",
             lc_text_seconds(total_s, total), lc_text_share(total_s, text->sums->total_time));
+    double idle_s = lc_run_idle_overhead(overhead, text->sums);
+    if (idle_s > 0.01 * total_s)
+        fprintf(text->out, "; %s of it while ranks polled, and lost nothing",
+                lc_text_seconds(idle_s, idle));
+    fputc('\n', text->out);
 }
 
 static void print_start_and_end(const struct lc_text *text) {

@@ -9,6 +9,7 @@
 #include "report/cores.h"
 #include "report/frames.h"
 #include "report/packages.h"
+#include "report/run_info.h"
 #include "report/text_parts.h"
 
 #define DPKG_LISTS "/var/lib/dpkg/info"
@@ -402,8 +403,10 @@ static void print_unknown(const struct lc_text *text) {
         warn(text, line);
 }
 
-/* What the tool's time went into, in percent of the program's, largest first. */
-static const char *parts_of_cost(const json_t *overhead, double useful_s, char *out, size_t bytes) {
+/* What the tool's time went into, in percent of the program's, largest first; idle_s: of that in
+ * calls nobody lost so much. */
+static const char *parts_of_cost(const json_t *overhead, double idle_s, double useful_s, char *out,
+                                 size_t bytes) {
     struct {
         const char *key, *text;
         double s;
@@ -418,6 +421,7 @@ static const char *parts_of_cost(const json_t *overhead, double useful_s, char *
         if (i + 1 < PARTS)
             parts[PARTS - 1].s -= s; /* calls are the rest */
     }
+    parts[PARTS - 1].s -= idle_s;
     size_t length = 0;
     out[0] = '\0';
     for (size_t n = 0; n < PARTS; n++) {
@@ -440,7 +444,8 @@ static void print_budget(const struct lc_text *text, bool at_length) {
     const json_t *overhead = json_object_get(text->meta, "overhead");
     const json_t *reduced = json_object_get(overhead, "reduced");
     double budget = json_number_value(json_object_get(overhead, "budget"));
-    double total_s = json_number_value(json_object_get(overhead, "total_s"));
+    double idle_s = lc_run_idle_overhead(overhead, text->sums);
+    double total_s = json_number_value(json_object_get(overhead, "total_s")) - idle_s;
     double useful_s = text->sums->total_time - total_s;
     /* for its first second each thread has what a run of one second has */
     double allowed_s = budget * (double)text->view->model->n_locations;
@@ -458,7 +463,7 @@ static void print_budget(const struct lc_text *text, bool at_length) {
     if (budget <= 0 || useful_s <= 0 || total_s <= budget * useful_s)
         return;
     char parts[256];
-    parts_of_cost(overhead, useful_s, parts, sizeof parts);
+    parts_of_cost(overhead, idle_s, useful_s, parts, sizeof parts);
     if (total_s > allowed_s) {
         snprintf(line, sizeof line,
                  "the tool itself took %.1f %%, more than --max-overhead=%.3g%%%s: %s",

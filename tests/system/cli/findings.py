@@ -180,8 +180,10 @@ check(findings("noisy", dict(LATE, meta=dict(LATE["meta"], overhead={"total_s": 
 # But what it takes in calls that only ask makes nobody wait: a rank that polls asks less often. 400 of them, 10 ms or 1 ms each.
 POLLED = result([1.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0], call="main/MPI_Test", wait="mpi_poll_wait")
 for call_ns, n_found in ((1e7, 1), (1e6, 0)):
-    polled = findings("polled", dict(POLLED, meta=dict(POLLED["meta"], overhead={"total_s": 4.0, "call_ns": call_ns})), (3, 3.0))
+    polled = findings("polled", dict(POLLED, meta=dict(POLLED["meta"], overhead={"total_s": 4.0, "call_ns": call_ns, "budget": 0.05})), (3, 3.0))
     check([f["kind"] for f in polled] == ["late_rank"] * n_found, f"of polls, {call_ns} ns each: {polled}")
+    text = " ".join(run("show", "--full", "polled/profile.cubex").split())
+    check(("the tool itself took 81.8 %" in text) == (n_found == 0) and ("4 s of it while ranks polled, and lost nothing" in text) == (n_found == 1), text[:1500])
 
 # MPI itself: only where cores are enough to tell.
 mpi = findings("mpi", result([1.0] * 4, [0.0] * 4, [1.0, 0.0, 0.0, 0.0], mpi=1.0))
