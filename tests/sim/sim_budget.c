@@ -17,6 +17,7 @@
  *                                  path and 3 times from another, with a barrier behind both
  *   sim-budget tests ROUNDS NS     a round works for NS and tests 40 times whether a message is
  *                                  there, sends it, and tests once more
+ *   sim-budget takes ROUNDS NS     the same by MPI_Improbe, which takes the message at last
  *   sim-budget regions ROUNDS NS   a round works for NS, half of it in ten parallel regions of one
  *                                  thread (of simulated libgomp), then comes a barrier
  *   sim-budget usual ROUNDS NS     the same, of OMP_NUM_THREADS threads
@@ -141,8 +142,26 @@ NOINLINE static void far(void) {
     sink = 2;
 }
 
+enum { TESTS = 40 };
+
+NOINLINE static void take(void) {
+    MPI_Message message = MPI_MESSAGE_NULL;
+    int in = 0, out = 1, there = 0;
+    for (int i = 0; i < TESTS; i++)
+        MPI_Improbe(0, 1, MPI_COMM_SELF, &there, &message, MPI_STATUS_IGNORE);
+    if (there)
+        abort();
+    MPI_Send(&out, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
+    sim_work(100000); /* it arrives */
+    MPI_Improbe(0, 1, MPI_COMM_SELF, &there, &message, MPI_STATUS_IGNORE);
+    if (!there)
+        abort();
+    MPI_Mrecv(&in, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+    if (in != 1)
+        abort();
+}
+
 NOINLINE static void test(void) {
-    enum { TESTS = 40 };
     MPI_Request request;
     int in = 0, out = 1, flag = 0;
     MPI_Irecv(&in, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
@@ -297,6 +316,8 @@ static void iterate(const char *what, unsigned round, uint64_t ns) {
         MPI_Barrier(MPI_COMM_SELF);
     } else if (strcmp(what, "tests") == 0) {
         test();
+    } else if (strcmp(what, "takes") == 0) {
+        take();
     } else if (strcmp(what, "paths") == 0) {
         descend(round, DEPTH);
     } else if (strcmp(what, "messages") == 0) {

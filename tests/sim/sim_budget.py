@@ -179,7 +179,7 @@ def main():
         paths.holds()
         paths.tells()
         for rounds in (1000, 4000):
-            for what, place, n in (("polls", "/look/MPI_Iprobe", 40), ("tests", "/test/MPI_Test", 41)):
+            for what, place, n in (("polls", "/look/MPI_Iprobe", 40), ("tests", "/test/MPI_Test", 41), ("takes", "/take/MPI_Improbe", 41)):
                 polls = Case(root, what, rounds, 1000000, "1000:0", "--sample=off", simulation=("--call", "3000"))
                 polls.holds(start_and_end=False)
                 polls.tells(start_and_end=False)

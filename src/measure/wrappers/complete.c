@@ -244,27 +244,49 @@ void lc_cancel_end(struct lc_call *call, int result, const MPI_Request *request)
         lc_hook_recv_cancelled(call, r);
 }
 
-LC_COLD enum lc_tried lc_test_first_cold(struct lc_thread *t, struct lc_test *test) {
+/* The site of a call that may be tried first; NULL: not this one. */
+static struct lc_budget_site *tried_site(const struct lc_thread *t, uint32_t fn, const void *ra) {
     enum { USUAL = LC_MODE_LIVE | LC_MODE_ON };
     uint32_t mode = atomic_load_explicit(&t->mode, memory_order_relaxed);
-    if (t->depth != 0 || test->request == NULL || test->flag == NULL ||
-        (mode & (USUAL | LC_MODE_FLUSH | LC_MODE_CHECK)) != USUAL)
-        return LC_NOT_TRIED;
-    struct lc_budget_site *site =
-        lc_budget_find_site(t->counted_sites, test->fn, (uint64_t)test->ra);
+    if (t->depth != 0 || (mode & (USUAL | LC_MODE_FLUSH | LC_MODE_CHECK)) != USUAL)
+        return NULL;
+    struct lc_budget_site *site = lc_budget_find_site(t->counted_sites, fn, (uint64_t)ra);
     if (site == NULL || !site->tried)
-        return LC_NOT_TRIED;
+        return NULL;
     site->completes = false;
+    return site;
+}
+
+/* What a call that was tried is: it has found nothing, or something. */
+static enum lc_tried as_found(struct lc_thread *t, struct lc_budget_site *site, int result,
+                              const int *flag) {
+    if (result == MPI_SUCCESS && !*flag) {
+        lc_poll_skip(t, site);
+        return LC_IN_VAIN;
+    }
+    site->completes = true;
+    return LC_TRIED;
+}
+
+LC_COLD enum lc_tried lc_test_first_cold(struct lc_thread *t, struct lc_test *test) {
+    struct lc_budget_site *site =
+        test->request != NULL && test->flag != NULL ? tried_site(t, test->fn, test->ra) : NULL;
+    if (site == NULL)
+        return LC_NOT_TRIED;
     test->known = lc_known(*test->request);
     bool message = test->known != NULL &&
                    (test->known->kind == LC_REQUEST_SEND || test->known->kind == LC_REQUEST_RECV);
     if (!message || !lc_poll_may_be_skipped(t, site, (uint64_t)test->frame))
         return LC_NOT_TRIED;
     test->result = lc_real.Test(test->request, test->flag, test->status);
-    if (test->result == MPI_SUCCESS && !*test->flag) {
-        lc_poll_skip(t, site);
-        return LC_IN_VAIN;
-    }
-    site->completes = true;
-    return LC_TRIED;
+    return as_found(t, site, test->result, test->flag);
+}
+
+LC_COLD enum lc_tried lc_look_first_cold(struct lc_thread *t, struct lc_look *look) {
+    struct lc_budget_site *site = look->flag != NULL ? tried_site(t, look->fn, look->ra) : NULL;
+    if (site == NULL || !lc_poll_may_be_skipped(t, site, (uint64_t)look->frame))
+        return LC_NOT_TRIED;
+    look->result = lc_real.Improbe(look->source, look->tag, look->comm, look->flag, look->message,
+                                   look->status);
+    return as_found(t, site, look->result, look->flag);
 }

@@ -100,8 +100,8 @@ static inline void lc_complete_one(struct lc_call *call, int result, struct lc_r
     lc_complete_end(known);
 }
 
-/* MPI_Test at a call site of which only some calls are timed (hot/polls.h) is made before it is
- * known what it will be. */
+/* MPI_Test and MPI_Improbe at a call site of which only some calls are timed (hot/polls.h) are made
+ * before it is known what they will be. */
 enum lc_tried { LC_NOT_TRIED, LC_IN_VAIN, LC_TRIED };
 struct lc_test {
     uint32_t fn;
@@ -113,13 +113,31 @@ struct lc_test {
     int result;               /* unless LC_NOT_TRIED */
 };
 
-/* The cold half of lc_test_first: the thread has sites of which not all calls are timed. */
+struct lc_look { /* MPI_Improbe */
+    uint32_t fn;
+    void *frame, *ra;
+    int source, tag;
+    MPI_Comm comm;
+    int *flag;
+    MPI_Message *message;
+    MPI_Status *status;
+    int result; /* unless LC_NOT_TRIED */
+};
+
+/* The cold halves of what follows: the thread has sites of which not all calls are timed. */
 enum lc_tried lc_test_first_cold(struct lc_thread *t, struct lc_test *test);
+enum lc_tried lc_look_first_cold(struct lc_thread *t, struct lc_look *look);
 
 /* LC_IN_VAIN: there is nothing else to do. */
 static inline enum lc_tried lc_test_first(struct lc_test *test) {
     struct lc_thread *t = LC_NOP ? NULL : lc_self;
     return lc_unlikely(t != NULL && t->counted_sites != NULL) ? lc_test_first_cold(t, test)
+                                                              : LC_NOT_TRIED;
+}
+
+static inline enum lc_tried lc_look_first(struct lc_look *look) {
+    struct lc_thread *t = LC_NOP ? NULL : lc_self;
+    return lc_unlikely(t != NULL && t->counted_sites != NULL) ? lc_look_first_cold(t, look)
                                                               : LC_NOT_TRIED;
 }
 

@@ -526,8 +526,35 @@ def file_sync(c, before, after):
     return before + "    lc_file_sync_begin(&call, fh);\n", "    lc_sync_end(&call, result);\n" + after
 
 
+def look_first(c):
+    """The body of MPI_Improbe."""
+    c.has("source", "tag", "comm", "flag", "message", "status")
+    before, after = t_improbe(c)
+    return (
+        before
+        + f"    struct lc_look look = {{.fn = LC_FN_{c.short}, .frame = __builtin_frame_address(0), .ra = __builtin_return_address(0),\n"
+        "                           .source = source, .tag = tag, .comm = comm, .flag = flag, .message = message, .status = status};\n"
+        "    enum lc_tried tried = lc_look_first(&look);\n"
+        "    if (lc_unlikely(tried == LC_IN_VAIN))\n        return look.result;\n"
+        "    struct lc_call call;\n"
+        "    if (lc_unlikely(!lc_enter(&call, look.fn, look.frame, look.ra)))\n"
+        f"        return tried != LC_NOT_TRIED ? look.result : lc_real.{c.short}({c.arguments()});\n"
+        "    if (lc_likely(tried == LC_NOT_TRIED)) {\n"
+        "        lc_sample_begin(&call);\n"
+        f"        look.result = lc_real.{c.short}({c.arguments()});\n"
+        "    }\n"
+        "    int result = look.result;\n"
+        "    lc_stamp_end(&call);\n"
+        "    if (lc_flag_is_set(result, flag))\n        lc_poll_no_measure(call.thread);\n"
+        + after
+        + "    lc_leave(&call);\n    return result;\n}\n"
+    )
+
+
 def tried_first(c):
     """The body of MPI_Test."""
+    if c.template == "improbe":
+        return look_first(c)
     c.has("request", "flag", "status")
     return (
         "    MPI_Status own;\n    status = lc_own_status(status, &own);\n"
