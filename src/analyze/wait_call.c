@@ -277,36 +277,61 @@ static const struct lc_match *last_of(const struct lc_loc *loc, const struct lc_
     return last;
 }
 
-/* The calls before this one only asked, one after the other, for what it got. */
+static bool is_probe(uint32_t fn) {
+    return fn == LC_FN_MPI_PROBE || fn == LC_FN_MPI_MPROBE;
+}
+
+/* Calls that only asked, of one call path. */
+struct polls {
+    uint32_t cnode;
+    int64_t before; /* what came at last was sent: that they took */
+};
+enum { POLLED_PATHS = 4 };
+
+/* Where they were made; the last of more paths than there is room for has the rest. */
+static struct polls *polls_of(struct polls *of, size_t *n, uint32_t cnode) {
+    for (size_t i = 0; i < *n; i++)
+        if (of[i].cnode == cnode)
+            return &of[i];
+    *n += *n < POLLED_PATHS;
+    of[*n - 1].cnode = cnode;
+    return &of[*n - 1];
+}
+
+/* The calls before this one, or before the probe that found its message, only asked, one after the
+ * other, for what it got. */
 static enum lc_err classify_polls(struct lc_loc *loc, size_t at, size_t end_done) {
-    const struct lc_mpi_call *call = &loc->calls[at];
-    const struct lc_match *by = last_of(loc, call, end_done);
+    const struct lc_match *by = last_of(loc, &loc->calls[at], end_done);
+    if (at > 0 && is_probe(loc->calls[at - 1].fn))
+        at--;
     if (by == NULL || at == 0 || !only_asked(loc, at - 1))
         return LC_OK;
     const struct lc_mpi_call *last = &loc->calls[at - 1];
-    int64_t all = 0, before = 0;
-    size_t first = at;
+    struct polls of[POLLED_PATHS] = {{0, 0}};
+    int64_t all = 0, end = loc->time[last->leave];
+    size_t n = 0, first = at;
     for (; first > 0 && only_asked(loc, first - 1); first--) {
-        all += ticks_until(loc, &loc->calls[first - 1], INT64_MAX);
-        before += ticks_until(loc, &loc->calls[first - 1], by->enter);
+        const struct lc_mpi_call *poll = &loc->calls[first - 1];
+        polls_of(of, &n, loc->cnode[poll->enter])->before += ticks_until(loc, poll, by->enter);
+        all += ticks_until(loc, poll, INT64_MAX);
     }
-    struct candidate c = {
-        .wait = {.cnode = loc->cnode[last->enter], .kind = LC_WAIT_POLL, .instance = UINT64_MAX}};
     int64_t start = loc->time[loc->calls[first].enter];
-    bool itself = call->fn == LC_FN_MPI_TEST;
-    if ((loc->time[last->leave] - start) / LC_POLLS_CLOSELY > all) /* made beside other work */
+    if ((end - start) / LC_POLLS_CLOSELY > all) /* made beside other work */
         return LC_OK;
-    if (itself)
-        before += ticks_until(loc, call, by->enter);
-    set_wait(&c, by, start, loc->time[itself ? call->leave : last->leave]);
-    if (c.ticks <= 0)
-        return LC_OK;
-    c.wait.busy_ticks = c.ticks - before;
-    return emit(loc, &c, 0);
-}
-
-static bool is_probe(uint32_t fn) {
-    return fn == LC_FN_MPI_PROBE || fn == LC_FN_MPI_MPROBE;
+    if (loc->calls[at].fn == LC_FN_MPI_TEST) { /* the call itself, too */
+        end = loc->time[loc->calls[at].leave];
+        polls_of(of, &n, loc->cnode[loc->calls[at].enter])->before +=
+            ticks_until(loc, &loc->calls[at], by->enter);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct candidate c = {
+            .wait = {.cnode = of[i].cnode, .kind = LC_WAIT_POLL, .instance = UINT64_MAX}};
+        set_wait(&c, by, start, end);
+        c.wait.busy_ticks = c.ticks - of[i].before;
+        if (of[i].before > 0)
+            LC_TRY(emit(loc, &c, 0));
+    }
+    return LC_OK;
 }
 
 static enum lc_err classify_call(struct lc_wait_classifier *classifier, struct lc_loc *loc,

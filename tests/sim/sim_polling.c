@@ -8,6 +8,8 @@
  *   status     MPI_Request_get_status, then MPI_Wait
  *   iprobe     MPI_Iprobe, then MPI_Recv
  *   improbe    MPI_Improbe, then MPI_Mrecv
+ *   mprobe     MPI_Iprobe, then MPI_Mprobe and MPI_Mrecv, as mpi4py receives
+ *   two        MPI_Test in two functions by turns, for two messages
  *   reduce     MPI_Iallreduce and MPI_Test
  *   beside     MPI_Test after every 2 ms of work
  *   other      MPI_Test, whose message never came so late that it is waited for; between the tests
@@ -93,6 +95,35 @@ static void improbe(void) {
     MPI_Mrecv(&x, 1, MPI_INT, &m, MPI_STATUS_IGNORE);
 }
 
+static void mprobe(void) {
+    MPI_Message m = MPI_MESSAGE_NULL;
+    for (int there = 0; !there;)
+        MPI_Iprobe(LATE, TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    MPI_Mprobe(LATE, TAG, MPI_COMM_WORLD, &m, MPI_STATUS_IGNORE);
+    MPI_Mrecv(&x, 1, MPI_INT, &m, MPI_STATUS_IGNORE);
+}
+
+#define TEST_IN(function)                                                                          \
+    static __attribute__((noinline)) int function(MPI_Request *r) {                                \
+        int done;                                                                                  \
+        MPI_Test(r, &done, MPI_STATUS_IGNORE);                                                     \
+        __asm__ volatile("" ::: "memory");                                                         \
+        return done;                                                                               \
+    }
+TEST_IN(ahead)
+TEST_IN(behind)
+
+static void two(void) {
+    MPI_Request r[2];
+    receives(r);
+    MPI_Wait(&r[1], MPI_STATUS_IGNORE);
+    MPI_Irecv(&y, 1, MPI_INT, LATE, TAG + 1, MPI_COMM_WORLD, &r[1]);
+    while (!ahead(&r[0]))
+        behind(&r[1]);
+    MPI_Cancel(&r[1]);
+    MPI_Wait(&r[1], MPI_STATUS_IGNORE);
+}
+
 static void reduce(void) {
     MPI_Request r;
     if (rank == LATE)
@@ -133,8 +164,8 @@ static const struct {
     int of_both; /* messages of both others come, else only that of the late one */
 } cases[] = {{"test", one_test, 0},     {"testany", testany, 1}, {"testall", testall, 1},
              {"testsome", testsome, 1}, {"status", status, 0},   {"iprobe", iprobe, 0},
-             {"improbe", improbe, 0},   {"reduce", reduce, -1},  {"beside", beside, 0},
-             {"other", other, 1}};
+             {"improbe", improbe, 0},   {"mprobe", mprobe, 0},   {"two", two, 1},
+             {"reduce", reduce, -1},    {"beside", beside, 0},   {"other", other, 1}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -15,7 +16,8 @@ from patience import patience  # noqa: E402
 ROUNDS, LATE_S = 10, 0.020
 # case -> (the call that asks, seconds of a round; another wait state of rank 0, its seconds)
 CASES = {"test": ("MPI_Test", LATE_S), "testany": ("MPI_Testany", LATE_S), "testall": ("MPI_Testall", LATE_S), "testsome": ("MPI_Testsome", LATE_S),
-         "status": ("MPI_Request_get_status", LATE_S), "iprobe": ("MPI_Iprobe", LATE_S), "improbe": ("MPI_Improbe", LATE_S), "reduce": ("MPI_Test", LATE_S),
+         "status": ("MPI_Request_get_status", LATE_S), "iprobe": ("MPI_Iprobe", LATE_S), "improbe": ("MPI_Improbe", LATE_S), "mprobe": ("MPI_Iprobe", LATE_S),
+         "two": ("MPI_Test", LATE_S), "reduce": ("MPI_Test", LATE_S),
          "beside": ("MPI_Test", 0), "other": ("MPI_Test", 0, "mpi_latesender", LATE_S)}
 NODES = {"one node": (), "three nodes": ("--nodes", "3", "--offset", "2000", "--node-latency", "3000")}
 found = []
@@ -28,13 +30,18 @@ def check(what, right, *more):
 
 def of_rank_0(result, metric):
     """Function -> seconds."""
-    return {path.rsplit("/", 1)[-1]: values[0] for path, values in result["metrics"].get(metric, {"callpaths": {}})["callpaths"].items() if values[0] > 1e-4}
+    sums = defaultdict(float)
+    for path, values in result["metrics"].get(metric, {"callpaths": {}})["callpaths"].items():
+        sums[path.rsplit("/", 1)[-1]] += values[0]
+    return {name: seconds for name, seconds in sums.items() if seconds > 1e-4}
 
 
 def judge(what, result, apart, asks, seconds, other=None, other_s=0):
     """Within half a per cent: what lies between the calls, and, in a profile, of calls after the late one has come the part that evenly falls before. apart: a trace
     in which the tool's progress at the end of calls, for clocks that lag, is no part of them; in virtual time this takes as long as a poll."""
     polled = of_rank_0(result, "mpi_poll_wait")
+    for path, values in result["metrics"].get("mpi_poll_wait", {"callpaths": {}})["callpaths"].items():
+        check(f"{what}: more waiting than time in {path}", values[0] <= result["metrics"]["time"]["callpaths"][path][0] * 1.005, values)
     wanted = {asks: of_rank_0(result, "time")[asks] if apart else ROUNDS * seconds} if seconds else {}
     check(f"{what}: mpi_poll_wait", polled.keys() == wanted.keys() and all(abs(polled[f] - wanted[f]) < 0.005 * wanted[f] for f in wanted), polled, wanted)
     if other:

@@ -82,11 +82,15 @@ struct lc_candidate {
 };
 
 /* Calls that only asked and found nothing, one after the other (polling.h). */
+enum { LC_POLLED_PATHS = 4 };
 struct lc_polling {
-    uint64_t ticks;            /* that they took; 0: there was none */
-    uint64_t begin, end;       /* of the first, of the last */
-    uint64_t next;             /* the call after them began; 0: there was none yet */
-    struct lc_path *path;      /* of the last */
+    uint64_t ticks;      /* that they took; 0: there was none */
+    uint64_t begin, end; /* of the first, of the last */
+    uint64_t next;       /* the call after them began; 0: there was none yet */
+    struct {
+        struct lc_path *path;
+        uint64_t ticks;
+    } at[LC_POLLED_PATHS]; /* where they were made; the last of more than so many has the rest */
     struct lc_candidate found; /* what they waited for, to be booked; ticks 0: nothing */
     bool goes_on;              /* the thread's last call was one of them */
 };
@@ -165,7 +169,7 @@ struct lc_event_at {
  *   lc_clk.lock            next, next_ended, thread (NULL once it has ended)
  *   the queue's lock       all else: the thread touches it in its events, or, with lc_clk.lock,
  *                          while none of these is queued (lc_clk_backlog_empty); `waited` and
- *                          `polling.path` are replaced when the thread's call paths go
+ *                          `polling.at` are replaced when the thread's call paths go
  *                          (lc_clk_backlog_keep_paths)
  * Who looks at the clocks of all threads (intervals, phases, replies) has both locks. */
 struct lc_clk_thread {

@@ -1,5 +1,7 @@
 #include "measure/clocks/polling.h"
 
+#include <string.h>
+
 #include "base/bits.h"
 #include "format/mpi_function.h"
 #include "measure/clocks/backlog.h"
@@ -27,11 +29,18 @@ void lc_clk_polling_asked(struct lc_clk_thread *k, const struct lc_call *call) {
     if (p->ticks == 0 || (!p->goes_on && p->next != call->begin)) {
         p->ticks = 0;
         p->begin = call->begin;
+        memset(p->at, 0, sizeof p->at);
     }
-    p->ticks += call->end > call->begin ? call->end - call->begin : 0;
+    uint64_t ticks = call->end > call->begin ? call->end - call->begin : 0;
+    uint32_t at = 0;
+    while (at + 1 < LC_POLLED_PATHS && p->at[at].path != NULL &&
+           p->at[at].path != call->entry->path)
+        at++;
+    p->at[at].path = call->entry->path;
+    p->at[at].ticks += ticks;
+    p->ticks += ticks;
     p->end = call->end;
     p->next = 0;
-    p->path = call->entry->path;
     p->goes_on = true;
 }
 
@@ -66,9 +75,19 @@ LC_COLD void lc_clk_polling_found(struct lc_clk_thread *k, const struct lc_call 
 }
 
 void lc_clk_polling_book(struct lc_clk_thread *k) {
-    struct lc_candidate found = k->polling.found;
-    k->polling.found.ticks = 0;
-    lc_clk_book(k, k->polling.path, &found);
+    struct lc_polling *p = &k->polling;
+    struct lc_candidate part = p->found;
+    uint64_t all = part.ticks, left = all;
+    p->found.ticks = 0;
+    for (uint32_t i = 0; i < LC_POLLED_PATHS && p->at[i].path != NULL; i++) {
+        bool last = i + 1 == LC_POLLED_PATHS || p->at[i + 1].path == NULL;
+        double share = (double)p->at[i].ticks / (double)p->ticks;
+        part.ticks = last ? left : lc_min((uint64_t)((double)all * share), left);
+        left -= part.ticks;
+        if (part.ticks > 0)
+            lc_clk_book(k, p->at[i].path, &part);
+        part.begin += part.ticks;
+    }
 }
 
 static void asked(struct lc_call *call, struct lc_clk_thread *k, void *data) {

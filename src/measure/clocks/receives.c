@@ -478,6 +478,7 @@ static bool is_seen(void *data) {
 static void found(struct lc_clk_thread *k, const struct lc_call *call, uint32_t source,
                   uint64_t enter, uint32_t node) {
     lc_clk_candidate(k, call, LC_MEASURED_PROBE, waited_until(call, enter), source, node);
+    lc_clk_polled_for(k, call, enter, source, node);
 }
 
 static void found_later(struct lc_call *call, struct lc_clk_thread *k, void *data) {
