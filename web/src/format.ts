@@ -65,10 +65,12 @@ export function tickTexts(ticks: number[], unit: AxisUnit): string[] {
   return values.map((v) => `${sign(v)}${unit === "" && places === 0 ? count(Math.round(v)) : v.toFixed(places)}${name && ` ${name}`}`);
 }
 
-/** The short name of a function: of C++ without parameters. */
+/** The short name of a function: of C++ without parameters. What it did stays with it: "nap(int) (off CPU: sleeping)" is "nap (off CPU: sleeping)". */
 export function shortName(name: string): string {
-  const open = name.indexOf("(");
-  return open > 0 && name.endsWith(")") && !name.startsWith("operator") ? name.slice(0, open) : name;
+  const did = / \([^()]*\)$/.exec(name)?.[0] ?? "";
+  const whole = name.slice(0, name.length - did.length);
+  const open = whole.indexOf("(");
+  return (open > 0 && whole.endsWith(")") && !whole.startsWith("operator") ? whole.slice(0, open) : whole) + did;
 }
 
 /** Characters that a browser would not show are shown as escapes. */

@@ -20,6 +20,8 @@ test("names are short, and what a browser would hide is shown", () => {
   expect(visible("a\nb\u001b[31m\u202e")).toBe("a\\nb\\x1b[31m\\x202e");
   expect(components("main/a%2Fb")).toEqual(["main", "a/b"]);
   expect(components("main/nap/(off CPU: sleeping)")).toEqual(["main", "nap (off CPU: sleeping)"]);
+  expect(shortName("nap(int, double) (preempted)")).toBe("nap (preempted)");
+  expect(shortPath("main/nap/(off CPU: sleeping)")).toBe("main / nap (off CPU: sleeping)");
   expect(shortPath("main/solve/MPI_Recv")).toBe("… / solve / MPI_Recv");
 });
 
