@@ -150,7 +150,6 @@ static enum lc_err list_steps(struct lc_replay *replay, size_t n) {
     LC_TRY(lc_alloc(&replay->steps, n + 1, sizeof *replay->steps));
     LC_TRY(lc_alloc(&replay->starts, n + 1, sizeof *replay->starts));
     LC_TRY(lc_alloc(&replay->ends, n + 1, sizeof *replay->ends));
-    LC_TRY(lc_alloc(&replay->saved, n + 1, sizeof *replay->saved));
     for (size_t l = 0; l < trace->n_locs; l++) {
         const struct lc_loc *loc = &trace->locs[l];
         size_t first = replay->n_steps;
@@ -331,7 +330,6 @@ static enum lc_err place_releases(struct lc_replay *replay, struct lc_replay_rel
     LC_TRY(
         lc_sort_by(replay->releases, replay->n_releases, sizeof *replay->releases, cause_key, 2));
     LC_TRY(lc_alloc(&replay->places, replay->n_releases + 1, sizeof *replay->places));
-    LC_TRY(lc_alloc(&replay->saved_release, replay->n_releases + 1, sizeof(double)));
     LC_TRY(lc_alloc(by, replay->n_releases + 1, sizeof **by));
     uint32_t *before = NULL;
     size_t cap = 0;
@@ -467,6 +465,14 @@ static enum lc_err gather_steps(struct lc_replay *replay) {
     return lc_transport_agree(trace->comm, err);
 }
 
+/* After all else that needs memory only until then. */
+static enum lc_err alloc_saved(struct lc_replay *replay) {
+    enum lc_err err = lc_alloc(&replay->saved, replay->n_steps + 1, sizeof *replay->saved);
+    if (err == LC_OK)
+        err = lc_alloc(&replay->saved_release, replay->n_releases + 1, sizeof(double));
+    return lc_transport_agree(replay->trace->comm, err);
+}
+
 static enum lc_err find_ends(struct lc_replay *replay) {
     const struct lc_trace *trace = replay->trace;
     size_t most = 0;
@@ -522,6 +528,8 @@ enum lc_err lc_replay_new(struct lc_replay **out, const struct lc_timelines *lin
         err = send_releases(replay);
     if (err == LC_OK)
         err = gather_steps(replay);
+    if (err == LC_OK)
+        err = alloc_saved(replay);
     if (err != LC_OK)
         lc_replay_free(replay);
     else
