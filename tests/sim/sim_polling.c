@@ -11,6 +11,7 @@
  *   mprobe     MPI_Iprobe, then MPI_Mprobe and MPI_Mrecv, as mpi4py receives
  *   two        MPI_Test in two functions by turns, for two messages
  *   reduce     MPI_Iallreduce and MPI_Test
+ *   again      MPI_Test for one message, and then for another, for which rank 1 straggles again
  *   beside     MPI_Test after every 2 ms of work
  *   other      MPI_Test, whose message never came so late that it is waited for; between the tests
  *              and the receive of the late message there is another call */
@@ -158,6 +159,14 @@ static void one_test(void) {
     test(&r);
 }
 
+static void again(void) {
+    MPI_Request r[2];
+    for (int i = 0; i < 2; i++)
+        MPI_Irecv(i == 0 ? &x : &y, 1, MPI_INT, LATE, TAG, MPI_COMM_WORLD, &r[i]);
+    test(&r[0]);
+    test(&r[1]);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -165,7 +174,8 @@ static const struct {
 } cases[] = {{"test", one_test, 0},     {"testany", testany, 1}, {"testall", testall, 1},
              {"testsome", testsome, 1}, {"status", status, 0},   {"iprobe", iprobe, 0},
              {"improbe", improbe, 0},   {"mprobe", mprobe, 0},   {"two", two, 1},
-             {"reduce", reduce, -1},    {"beside", beside, 0},   {"other", other, 1}};
+             {"reduce", reduce, -1},    {"again", again, 0},     {"beside", beside, 0},
+             {"other", other, 1}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
@@ -178,6 +188,8 @@ int main(int argc, char **argv) {
             if (rank == 0 || cases[i].of_both < 0)
                 cases[i].run();
             else if (rank == LATE || cases[i].of_both > 0)
+                send();
+            if (rank == LATE && cases[i].run == again)
                 send();
         }
     }

@@ -18,7 +18,7 @@ ROUNDS, LATE_S = 10, 0.020
 CASES = {"test": ("MPI_Test", LATE_S), "testany": ("MPI_Testany", LATE_S), "testall": ("MPI_Testall", LATE_S), "testsome": ("MPI_Testsome", LATE_S),
          "status": ("MPI_Request_get_status", LATE_S), "iprobe": ("MPI_Iprobe", LATE_S), "improbe": ("MPI_Improbe", LATE_S), "mprobe": ("MPI_Iprobe", LATE_S),
          "two": ("MPI_Test", LATE_S), "reduce": ("MPI_Test", LATE_S),
-         "beside": ("MPI_Test", 0), "other": ("MPI_Test", 0, "mpi_latesender", LATE_S)}
+         "again": ("MPI_Test", 2 * LATE_S), "beside": ("MPI_Test", 0), "other": ("MPI_Test", 0, "mpi_latesender", LATE_S)}
 NODES = {"one node": (), "three nodes": ("--nodes", "3", "--offset", "2000", "--node-latency", "3000")}
 found = []
 
