@@ -7,8 +7,15 @@
 #include "base/mem.h"
 #include "format/mpi_function.h"
 
+/* Calls that only ask have no records, so they are no calls of the location. */
+static bool only_asks(const struct lc_trace *trace, uint32_t cnode) {
+    return cnode != LC_NONE && trace->regions[trace->cnodes[cnode].region].fn == LC_FN_MPI_TEST;
+}
+
 enum lc_err lc_wait_classifier_init(struct lc_wait_classifier *classifier, struct lc_trace *trace) {
     *classifier = (struct lc_wait_classifier){.trace = trace};
+    for (uint32_t c = 0; c < trace->n_cnodes && !classifier->has_polls; c++)
+        classifier->has_polls = only_asks(trace, c);
     return lc_alloc(&classifier->waited_for, trace->n_processes + 1,
                     sizeof *classifier->waited_for);
 }
@@ -243,17 +250,8 @@ static enum lc_err classify_probe(struct lc_loc *loc, const struct lc_mpi_call *
     return emit(loc, &c, call->fn == LC_FN_MPI_MPROBE ? LC_WAIT_STATE | LC_WAIT_BLOCKS : 0);
 }
 
-/* Did the call only ask, and find nothing, or nothing that it took? */
-static bool only_asked(const struct lc_loc *loc, size_t call) {
-    size_t end = call + 1 < loc->n_calls ? loc->calls[call + 1].first_done : loc->n_done;
-    return loc->calls[call].fn == LC_FN_MPI_TEST && loc->calls[call].first_done == end;
-}
-
-/* What a call took before `until`. */
-static int64_t ticks_until(const struct lc_loc *loc, const struct lc_mpi_call *call,
-                           int64_t until) {
-    int64_t enter = loc->time[call->enter], leave = loc->time[call->leave];
-    return until <= enter ? 0 : (until < leave ? until : leave) - enter;
+static int64_t ticks_until(int64_t from, int64_t to, int64_t until) {
+    return until <= from ? 0 : (until < to ? until : to) - from;
 }
 
 /* The one that came last, of those whose messages or parts of nonblocking collective operations
@@ -298,30 +296,33 @@ static struct polls *polls_of(struct polls *of, size_t *n, uint32_t cnode) {
     return &of[*n - 1];
 }
 
-/* The calls before this one, or before the probe that found its message, only asked, one after the
- * other, for what it got. */
-static enum lc_err classify_polls(struct lc_loc *loc, size_t at, size_t end_done) {
+/* Calls before this one, or before the probe that found its message, that only asked for what it
+ * got; since the call with records before it. */
+static enum lc_err classify_polls(const struct lc_wait_classifier *classifier, struct lc_loc *loc,
+                                  size_t at, size_t end_done) {
     const struct lc_match *by = last_of(loc, &loc->calls[at], end_done);
-    if (at > 0 && is_probe(loc->calls[at - 1].fn))
-        at--;
-    if (by == NULL || at == 0 || !only_asked(loc, at - 1))
+    if (by == NULL)
         return LC_OK;
-    const struct lc_mpi_call *last = &loc->calls[at - 1];
+    at -= at > 0 && is_probe(loc->calls[at - 1].fn);
+    const struct lc_mpi_call *call = &loc->calls[at];
     struct polls of[POLLED_PATHS] = {{0, 0}};
-    int64_t all = 0, end = loc->time[last->leave];
-    size_t n = 0, first = at;
-    for (; first > 0 && only_asked(loc, first - 1); first--) {
-        const struct lc_mpi_call *poll = &loc->calls[first - 1];
-        polls_of(of, &n, loc->cnode[poll->enter])->before += ticks_until(loc, poll, by->enter);
-        all += ticks_until(loc, poll, INT64_MAX);
+    uint32_t since = at > 0 ? call[-1].leave : 0;
+    int64_t all = 0, start = 0, end = 0;
+    size_t n = 0;
+    for (uint32_t i = call->enter; i-- > since;) {
+        if (!only_asks(classifier->trace, loc->cnode[i]))
+            continue;
+        end = n == 0 ? loc->time[i + 1] : end;
+        start = loc->time[i];
+        all += loc->time[i + 1] - start;
+        polls_of(of, &n, loc->cnode[i])->before += ticks_until(start, loc->time[i + 1], by->enter);
     }
-    int64_t start = loc->time[loc->calls[first].enter];
-    if ((end - start) / LC_POLLS_CLOSELY > all) /* made beside other work */
+    if (n == 0 || (end - start) / LC_POLLS_CLOSELY > all) /* made beside other work */
         return LC_OK;
-    if (loc->calls[at].fn == LC_FN_MPI_TEST) { /* the call itself, too */
-        end = loc->time[loc->calls[at].leave];
-        polls_of(of, &n, loc->cnode[loc->calls[at].enter])->before +=
-            ticks_until(loc, &loc->calls[at], by->enter);
+    if (call->fn == LC_FN_MPI_TEST) { /* the call itself, too */
+        end = loc->time[call->leave];
+        polls_of(of, &n, loc->cnode[call->enter])->before +=
+            ticks_until(loc->time[call->enter], end, by->enter);
     }
     for (size_t i = 0; i < n; i++) {
         struct candidate c = {
@@ -398,7 +399,8 @@ enum lc_err lc_wait_classify_location(struct lc_wait_classifier *classifier, str
             LC_TRY(classify_probe(loc, call, received));
         if (end > call->first_done && lc_fn_is_mpi(call->fn)) {
             LC_TRY(classify_call(classifier, loc, call, end));
-            LC_TRY(classify_polls(loc, i, end));
+            if (classifier->has_polls)
+                LC_TRY(classify_polls(classifier, loc, i, end));
         }
         end = call->first_done;
     }

@@ -4,6 +4,8 @@
 #ifndef LC_ANALYZE_WAIT_CALL_H
 #define LC_ANALYZE_WAIT_CALL_H
 
+#include <stdbool.h>
+
 #include "analyze/trace.h"
 
 struct lc_received { /* a completed receive, for the search of messages in wrong order */
@@ -13,6 +15,7 @@ struct lc_received { /* a completed receive, for the search of messages in wrong
 
 struct lc_wait_classifier {
     struct lc_trace *trace;
+    bool has_polls; /* calls that only ask, on some call path */
     /* per process: number of the call that last had to wait for a message from it */
     uint32_t *waited_for;
     uint32_t serial;

@@ -363,7 +363,7 @@ MUTATIONS = [
              "if (enter <= p->begin || all / LC_POLLS_CLOSELY > p->ticks)", "if (enter <= p->begin)",
              "polls beside other work are waiting", ("sim.polling",)),
     Mutation("polls_of_traces_go_on", "src/analyze/wait_call.c",
-             "return loc->calls[call].fn == LC_FN_MPI_TEST && loc->calls[call].first_done == end;", "return loc->calls[call].fn == LC_FN_MPI_TEST && end + 1 > 0;",
+             "uint32_t since = at > 0 ? call[-1].leave : 0;", "uint32_t since = 0;",
              "polls that have found something belong to those for the next message", ("sim.polling",)),
     Mutation("lock_of_nobody_is_of_all", "src/measure/clocks/synchronising.c",
              "    return target >= 0 && target < w->locks.comm.size;", "    return target < w->locks.comm.size;",

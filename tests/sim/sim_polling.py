@@ -70,7 +70,7 @@ def main():
                 if not traced:
                     continue
                 subprocess.run([latecomer, "analyze", "-q", directory], check=True, timeout=patience(60))
-                judge(f"{what}, trace", show(directory), bool(network), *wanted)
+                judge(f"{what}, trace", show(directory / "analysis.cubex"), bool(network), *wanted)
     print(*found, sep="\n")
     return int(bool(found))
 
