@@ -7,7 +7,7 @@
  *   testsome   the same by MPI_Testsome
  *   status     MPI_Request_get_status, then MPI_Wait
  *   iprobe     MPI_Iprobe, then MPI_Recv
- *   improbe    MPI_Improbe, then MPI_Mrecv
+ *   improbe    MPI_Improbe, then MPI_Alloc_mem and MPI_Mrecv, as Boost.MPI receives
  *   mprobe     MPI_Iprobe, then MPI_Mprobe and MPI_Mrecv, as mpi4py receives
  *   two        MPI_Test in two functions by turns, for two messages
  *   reduce     MPI_Iallreduce and MPI_Test
@@ -91,9 +91,12 @@ static void iprobe(void) {
 
 static void improbe(void) {
     MPI_Message m = MPI_MESSAGE_NULL;
+    int *memory;
     for (int there = 0; !there;)
         MPI_Improbe(LATE, TAG, MPI_COMM_WORLD, &there, &m, MPI_STATUS_IGNORE);
-    MPI_Mrecv(&x, 1, MPI_INT, &m, MPI_STATUS_IGNORE);
+    MPI_Alloc_mem(sizeof *memory, MPI_INFO_NULL, &memory);
+    MPI_Mrecv(memory, 1, MPI_INT, &m, MPI_STATUS_IGNORE);
+    MPI_Free_mem(memory);
 }
 
 static void mprobe(void) {

@@ -10,13 +10,14 @@
 #include "measure/clocks/wait_states.h"
 #include "measure/core/core.h"
 
-static bool is_local(uint32_t fn) {
-    return fn < LC_FN_COUNT && (lc_fn_facts[fn].flags & LC_MPI_LOCAL) != 0;
+/* Has the call nothing to do with messages or others, like MPI_Alloc_mem? */
+static bool is_apart(uint32_t fn) {
+    return fn < LC_FN_COUNT && lc_fn_facts[fn].kind == LC_MPI_KIND_NONE;
 }
 
 LC_COLD void lc_clk_polling_call(struct lc_clk_thread *k, const struct lc_call *call) {
     struct lc_polling *p = &k->polling;
-    if (is_local(call->fn))
+    if (is_apart(call->fn))
         return;
     if (!p->goes_on)
         p->ticks = 0;

@@ -2,11 +2,11 @@
  * (docs/definitions/wait-states.md, 2.2: `poll`).
  *
  * Calls that only ask and find nothing follow each other; between them may be code, and calls that
- * are local. The call after the last of them gets what they asked for, or finds it by a probe, if
- * they asked for that: a message, or its part of a nonblocking collective operation. What they took
- * until the other process entered its call (of several the last one) was waiting, booked where they
- * were made, in proportion; unless they took less than one part in LC_POLLS_CLOSELY of the time
- * since the first of them: then they were made beside other work.
+ * have nothing to do with others. The call after the last of them gets what they asked for, or
+ * finds it by a probe, if they asked for that: a message, or its part of a nonblocking collective
+ * operation. What they took until the other process entered its call (of several the last one) was
+ * waiting, booked where they were made, in proportion; unless they took less than one part in
+ * LC_POLLS_CLOSELY of the time since the first of them: then they were made beside other work.
  *
  * How much of them lies before that is known by their share of the time: they follow each other
  * evenly, and most often the last of them ends soon after. */
