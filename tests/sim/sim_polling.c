@@ -13,6 +13,7 @@
  *   reduce     MPI_Iallreduce and MPI_Test
  *   again      MPI_Test for one message, and then for another, for which rank 1 straggles again
  *   beside     MPI_Test after every 2 ms of work
+ *   between    MPI_Test; some are made before a barrier, after which rank 1 straggles
  *   other      MPI_Test, whose message never came so late that it is waited for; between the tests
  *              and the receive of the late message there is another call */
 #include <mpi.h>
@@ -146,6 +147,21 @@ static void beside(void) {
         MPI_Test(&r, &done, MPI_STATUS_IGNORE);
 }
 
+static void between(void) {
+    MPI_Request r;
+    if (rank == 0) {
+        MPI_Irecv(&x, 1, MPI_INT, LATE, TAG, MPI_COMM_WORLD, &r);
+        double begin = MPI_Wtime();
+        for (int done; MPI_Wtime() < begin + 0.002;)
+            MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        test(&r);
+    else if (rank == LATE)
+        send();
+}
+
 static void other(void) {
     MPI_Request r;
     int done;
@@ -178,7 +194,7 @@ static const struct {
              {"testsome", testsome, 1}, {"status", status, 0},   {"iprobe", iprobe, 0},
              {"improbe", improbe, 0},   {"mprobe", mprobe, 0},   {"two", two, 1},
              {"reduce", reduce, -1},    {"again", again, 0},     {"beside", beside, 0},
-             {"other", other, 1}};
+             {"between", between, -1},  {"other", other, 1}};
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);

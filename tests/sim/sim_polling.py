@@ -1,8 +1,8 @@
 """Waiting by polling, in virtual time: sim_polling.py LATECOMER SIM-MPIRUN SIM-POLLING
 
 What rank 0 polls for comes when rank 1 has straggled: that time is mpi_poll_wait of the calls that ask, on one node, where clocks go by shared memory, and on
-three, where they lag; so it is in the analysis of a trace; and who was late, and where, is the first finding. Polls beside work, and those for something else
-than what came, wait for nobody."""
+three, where they lag; so it is in the analysis of a trace; and who was late, and where, is the first finding. Polls beside work, before a
+barrier, and those for something else than what came, wait for nobody."""
 import json
 import subprocess
 import sys
@@ -18,7 +18,7 @@ ROUNDS, LATE_S = 10, 0.020
 CASES = {"test": ("MPI_Test", LATE_S), "testany": ("MPI_Testany", LATE_S), "testall": ("MPI_Testall", LATE_S), "testsome": ("MPI_Testsome", LATE_S),
          "status": ("MPI_Request_get_status", LATE_S), "iprobe": ("MPI_Iprobe", LATE_S), "improbe": ("MPI_Improbe", LATE_S), "mprobe": ("MPI_Iprobe", LATE_S),
          "two": ("MPI_Test", LATE_S), "reduce": ("MPI_Test", LATE_S),
-         "again": ("MPI_Test", 2 * LATE_S), "beside": ("MPI_Test", 0), "other": ("MPI_Test", 0, "mpi_latesender", LATE_S)}
+         "again": ("MPI_Test", 2 * LATE_S), "beside": ("MPI_Test", 0), "between": ("MPI_Test", LATE_S), "other": ("MPI_Test", 0, "mpi_latesender", LATE_S)}
 NODES = {"one node": (), "three nodes": ("--nodes", "3", "--offset", "2000", "--node-latency", "3000")}
 found = []
 

@@ -12,7 +12,11 @@
 
 /* Has the call nothing to do with messages or others, like MPI_Alloc_mem? */
 static bool is_apart(uint32_t fn) {
-    return fn < LC_FN_COUNT && lc_fn_facts[fn].kind == LC_MPI_KIND_NONE;
+    if (fn >= LC_FN_COUNT)
+        return false;
+    const struct lc_mpi_function *facts = &lc_fn_facts[fn];
+    return (facts->flags & LC_MPI_LOCAL) != 0 ||
+           (facts->kind == LC_MPI_KIND_NONE && facts->time == LC_MPI_TIME_NONE);
 }
 
 LC_COLD void lc_clk_polling_call(struct lc_clk_thread *k, const struct lc_call *call) {
