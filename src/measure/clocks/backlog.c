@@ -384,8 +384,8 @@ void lc_clk_backlog_part(struct lc_clk_thread *k, const struct lc_event_at *wher
     lc_biased_unlock(&lock);
 }
 
-/* Where the clocks of k hold a call path: event i, or (i past the last one) its last call, and those
- * that only asked. */
+/* Where the clocks of k hold a call path: event i, or (i past the last one) its last call, and
+ * those that only asked. */
 enum { LAST_PLACES = 1 + LC_POLLED_PATHS };
 static struct lc_path **place_of_path(struct lc_clk_thread *k, uint32_t i) {
     if (i >= count())

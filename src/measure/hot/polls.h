@@ -11,8 +11,8 @@
  *
  * Polls that change nothing (LC_MPI_ONLY_ASKS) go straight to MPI. So do MPI_Test and MPI_Improbe
  * (LC_MPI_TRIED_FIRST), but one that completes its request, or takes a message, becomes an event
- * after all: one that began as long ago as a poll in vain takes. One that found nothing is booked as
- * other calls without a message: it has no request to forget and no status to tell.
+ * after all: one that began as long ago as a poll in vain takes. One that found nothing is booked
+ * as other calls without a message: it has no request to forget and no status to tell.
  *
  * Cost: a skipped poll is a look-up of its site; the first one since an event takes a stamp and a
  * look-up of its call path besides. */

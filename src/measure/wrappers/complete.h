@@ -124,8 +124,9 @@ struct lc_look { /* MPI_Improbe */
     int result; /* unless LC_NOT_TRIED */
 };
 
-/* The cold halves of what follows: the thread has sites of which not all calls are timed. */
+/* The cold half of lc_test_first: the thread has sites of which not all calls are timed. */
 enum lc_tried lc_test_first_cold(struct lc_thread *t, struct lc_test *test);
+/* The cold half of lc_look_first. */
 enum lc_tried lc_look_first_cold(struct lc_thread *t, struct lc_look *look);
 
 /* LC_IN_VAIN: there is nothing else to do. */
@@ -135,6 +136,7 @@ static inline enum lc_tried lc_test_first(struct lc_test *test) {
                                                               : LC_NOT_TRIED;
 }
 
+/* LC_IN_VAIN: there is nothing else to do. */
 static inline enum lc_tried lc_look_first(struct lc_look *look) {
     struct lc_thread *t = LC_NOP ? NULL : lc_self;
     return lc_unlikely(t != NULL && t->counted_sites != NULL) ? lc_look_first_cold(t, look)
