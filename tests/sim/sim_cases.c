@@ -12,6 +12,7 @@
  *             makes more calls than events can wait, before its clocks can know of that
  *   minute    a barrier every 100 ms for a minute, and 500 at once in the middle: rank 0 says how
  *             long these took, and all, ns
+ *   switched  measurement is switched off and on 1,000 times, for work of 10 us
  *   clocks    how much later it is by each clock after a nap of 2.5 s, ns
  *   polls     rank 0 looks for a message by MPI_Iprobe, by reading the clock, and by naps */
 #include <mpi.h>
@@ -182,6 +183,15 @@ static void cancels(void) {
     }
 }
 
+static void switched(void) {
+    for (int i = 0; i < 1000; i++) {
+        MPI_Pcontrol(0);
+        usleep(10);
+        MPI_Pcontrol(1);
+        usleep(10);
+    }
+}
+
 static void minute(void) {
     long long first = now(), burst = 0;
     for (int i = 0; i < 600; i++) {
@@ -219,6 +229,8 @@ int main(int argc, char **argv) {
         cancels();
     else if (strcmp(which, "leftover") == 0)
         leftover();
+    else if (strcmp(which, "switched") == 0)
+        switched();
     else if (strcmp(which, "minute") == 0)
         minute();
     else if (strcmp(which, "deadlock") == 0)

@@ -35,6 +35,15 @@ struct path { /* of all intervals together */
     int thread;
 };
 
+/* A program that switches measurement on and off has many intervals: so many of them are told at
+ * once. */
+enum { AT_ONCE = 64 };
+
+/* NULL: this rank has none of this number. */
+static const struct lc_interval *known_interval(uint32_t k) {
+    return k < lc_clk.n_intervals && k < lc_clk.cap_intervals ? &lc_clk.intervals[k] : NULL;
+}
+
 static void own_lengths(const struct lc_interval *v, struct end mine[LC_PATHS]) {
     const double ticks[LC_PATHS] = {
         [LC_PATH_GLOBAL] = v != NULL ? v->chain : 0,
@@ -47,31 +56,35 @@ static void own_lengths(const struct lc_interval *v, struct end mine[LC_PATHS]) 
         mine[i] = (struct end){ticks[i] * lc_clk.ns_per_tick * 1e-9, lc_core.rank};
 }
 
-/* Collective: the longest paths of one interval, added on rank 0. */
-static void add_interval(const struct lc_interval *v, struct path paths[LC_PATHS]) {
-    struct end mine[LC_PATHS], longest[LC_PATHS];
-    int ends[LC_PATHS], all[LC_PATHS];
-    own_lengths(v, mine);
-    lc_real.Allreduce(mine, longest, LC_PATHS, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
-    for (size_t i = 0; i < LC_PATHS; i++)
-        ends[i] = v != NULL && longest[i].rank == lc_core.rank ? v->ends[i] : -1;
-    lc_real.Reduce(ends, all, LC_PATHS, MPI_INT, MPI_MAX, 0, lc_core.comm);
-    for (size_t i = 0; lc_core.rank == 0 && i < LC_PATHS; i++) {
-        paths[i].seconds += longest[i].seconds;
-        if (longest[i].seconds > paths[i].longest.seconds) {
-            paths[i].longest = longest[i];
-            paths[i].thread = all[i];
-        }
+/* Collective: the longest paths of this and the next intervals, `many` of them, added on rank 0. */
+static void add_intervals(uint32_t first, uint32_t many, struct path paths[LC_PATHS]) {
+    struct end mine[AT_ONCE][LC_PATHS], longest[AT_ONCE][LC_PATHS];
+    int ends[AT_ONCE][LC_PATHS], all[AT_ONCE][LC_PATHS];
+    const int n = (int)many * LC_PATHS;
+    for (uint32_t k = 0; k < many; k++)
+        own_lengths(known_interval(first + k), mine[k]);
+    lc_real.Allreduce(mine, longest, n, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
+    for (uint32_t k = 0; k < many; k++) {
+        const struct lc_interval *v = known_interval(first + k);
+        for (size_t i = 0; i < LC_PATHS; i++)
+            ends[k][i] = v != NULL && longest[k][i].rank == lc_core.rank ? v->ends[i] : -1;
     }
+    lc_real.Reduce(ends, all, n, MPI_INT, MPI_MAX, 0, lc_core.comm);
+    for (uint32_t k = 0; lc_core.rank == 0 && k < many; k++)
+        for (size_t i = 0; i < LC_PATHS; i++) {
+            paths[i].seconds += longest[k][i].seconds;
+            if (longest[k][i].seconds > paths[i].longest.seconds) {
+                paths[i].longest = longest[k][i];
+                paths[i].thread = all[k][i];
+            }
+        }
 }
 
 /* Collective; adds LC_FACT_PATHS on rank 0, over the first n intervals of all ranks. */
 static void lc_clk_paths_put(uint32_t n, struct lc_strbuf *facts) {
     struct path paths[LC_PATHS] = {{0}};
-    for (uint32_t k = 0; k < n; k++)
-        add_interval(k < lc_clk.n_intervals && k < lc_clk.cap_intervals ? &lc_clk.intervals[k]
-                                                                        : NULL,
-                     paths);
+    for (uint32_t k = 0; k < n; k += AT_ONCE)
+        add_intervals(k, n - k < AT_ONCE ? n - k : AT_ONCE, paths);
     struct lc_fact_path fact[LC_PATHS];
     for (size_t i = 0; i < LC_PATHS; i++)
         fact[i] = (struct lc_fact_path){paths[i].seconds, paths[i].longest.rank, paths[i].thread};
@@ -113,19 +126,21 @@ static void fill_interval(const struct lc_interval *v, const struct lc_offset_en
     sum[LC_INTERVAL_SUM_PRESENT] = 1;
 }
 
-/* Mean time in MPI of the processes of each node; the least of them. */
-static void node_means(double *max, const double *sum, uint32_t n) {
+/* Mean time in MPI of the processes of each node; the least of them. pairs: room for four numbers
+ * of each interval. */
+static void node_means(double *max, const double *sum, double *pairs, uint32_t n) {
     MPI_Comm comm = MPI_COMM_NULL;
     if (lc_real.Comm_split(lc_core.comm, (int)lc_clk.node, lc_core.rank, &comm) != MPI_SUCCESS)
         return;
-    double pair[2];
-    for (uint32_t k = 0; k < n; k++) {
-        double mine[2] = {sum[k * LC_INTERVAL_SUMS + LC_INTERVAL_SUM_MPI],
-                          sum[k * LC_INTERVAL_SUMS + LC_INTERVAL_SUM_PRESENT]};
-        lc_real.Allreduce(mine, pair, 2, MPI_DOUBLE, MPI_SUM, comm);
-        max[k * LC_INTERVAL_MAXIMA + LC_INTERVAL_NODE_MPI] =
-            pair[1] > 0 ? -pair[0] / pair[1] : -INFINITY;
+    double *all = pairs + 2 * (size_t)n;
+    for (size_t k = 0; k < n; k++) {
+        pairs[2 * k] = sum[k * LC_INTERVAL_SUMS + LC_INTERVAL_SUM_MPI];
+        pairs[2 * k + 1] = sum[k * LC_INTERVAL_SUMS + LC_INTERVAL_SUM_PRESENT];
     }
+    lc_real.Allreduce(pairs, all, 2 * (int)n, MPI_DOUBLE, MPI_SUM, comm);
+    for (size_t k = 0; k < n; k++)
+        max[k * LC_INTERVAL_MAXIMA + LC_INTERVAL_NODE_MPI] =
+            all[2 * k + 1] > 0 ? -all[2 * k] / all[2 * k + 1] : -INFINITY;
     lc_real.Comm_free(&comm);
 }
 
@@ -144,18 +159,6 @@ static void agree_on_counters(void) {
         counters |= all[i] != 0 ? 1u << i : 0;
 }
 
-/* What was counted on the longest chain of an interval, which ends on rank `longest`. */
-static void add_counts(const struct lc_interval *v, int longest) {
-    uint64_t counts[LC_CP_COUNTS] = {0};
-    if (counters == 0)
-        return;
-    if (v != NULL && lc_core.rank == longest)
-        memcpy(counts, v->counts, sizeof counts);
-    lc_real.Bcast(counts, LC_CP_COUNTS, MPI_UINT64_T, longest, lc_core.comm);
-    for (int i = 0; i < LC_CP_COUNTS; i++)
-        path_counts[i] += counts[i];
-}
-
 static void put_counters(void) {
     struct lc_fact_counters fact = {.asked = lc_core.counters_asked,
                                     .counted = counters,
@@ -166,33 +169,61 @@ static void put_counters(void) {
         lc_facts_put(&facts, LC_FACT_COUNTERS, &fact, sizeof fact);
 }
 
+/* The longest chain of an interval: of the rank on which it ends, all 0 on others. */
+struct longest {
+    uint64_t n;
+    uint64_t counts[LC_CP_COUNTS];
+    struct lc_cp_item items[LC_CP_ITEMS];
+};
+_Static_assert(sizeof(struct longest) % sizeof(uint64_t) == 0, "they are added up as words");
+
+static void take_longest(const struct lc_interval *v, struct longest *chain) {
+    if (v == NULL)
+        return;
+    chain->n = v->items != NULL ? v->n_items : 0;
+    memcpy(chain->counts, v->counts, sizeof chain->counts);
+    if (chain->n > 0)
+        memcpy(chain->items, v->items, chain->n * sizeof *chain->items);
+}
+
+/* Adds the seconds that it has code for, and those of them for code further out. */
+static void book_longest(const struct longest *chain, double *attributed, double *outer) {
+    for (int i = 0; i < LC_CP_COUNTS && counters != 0; i++)
+        path_counts[i] += chain->counts[i];
+    for (uint64_t i = 0; i < chain->n; i++) {
+        const struct lc_cp_item *item = &chain->items[i];
+        double seconds = (double)item->ticks * lc_clk.ns_per_tick * 1e-9;
+        *attributed += seconds;
+        *outer += item->key & LC_CP_OUTER ? seconds : 0;
+        if ((item->key & ~LC_CP_OUTER) >> 32 == lc_clk.rank)
+            lc_clk_book_node((uint32_t)item->key, item->ticks, LC_STATE_WAIT_TIMES, 0, 0);
+    }
+}
+
 /* Seconds that have a call path; *outer: of which further out than they were spent. */
 static double share_path(uint32_t n, double *outer) {
+    static struct longest own[AT_ONCE], chains[AT_ONCE];
     double attributed = 0;
     struct {
         double chain;
         int rank;
-    } mine, longest;
-    for (uint32_t k = 0; k < n; k++) {
-        const struct lc_interval *v =
-            k < lc_clk.n_intervals && k < lc_clk.cap_intervals ? &lc_clk.intervals[k] : NULL;
-        struct lc_cp_item items[LC_CP_ITEMS] = {{0, 0}};
-        int count = v != NULL && v->items != NULL ? (int)v->n_items : 0;
-        mine.chain = v != NULL ? v->chain : 0;
-        mine.rank = lc_core.rank;
-        lc_real.Allreduce(&mine, &longest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
-        if (count > 0)
-            memcpy(items, v->items, (size_t)count * sizeof *items);
-        lc_real.Bcast(&count, 1, MPI_INT, longest.rank, lc_core.comm);
-        lc_real.Bcast(items, count * (int)sizeof *items, MPI_BYTE, longest.rank, lc_core.comm);
-        add_counts(v, longest.rank);
-        for (int i = 0; i < count; i++) {
-            double seconds = (double)items[i].ticks * lc_clk.ns_per_tick * 1e-9;
-            attributed += seconds;
-            *outer += items[i].key & LC_CP_OUTER ? seconds : 0;
-            if ((items[i].key & ~LC_CP_OUTER) >> 32 == lc_clk.rank)
-                lc_clk_book_node((uint32_t)items[i].key, items[i].ticks, LC_STATE_WAIT_TIMES, 0, 0);
+    } mine[AT_ONCE], longest[AT_ONCE];
+    for (uint32_t first = 0; first < n; first += AT_ONCE) {
+        const uint32_t many = n - first < AT_ONCE ? n - first : AT_ONCE;
+        for (uint32_t k = 0; k < many; k++) {
+            const struct lc_interval *v = known_interval(first + k);
+            mine[k].chain = v != NULL ? v->chain : 0;
+            mine[k].rank = lc_core.rank;
         }
+        lc_real.Allreduce(mine, longest, (int)many, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
+        memset(own, 0, many * sizeof *own);
+        for (uint32_t k = 0; k < many; k++)
+            if (longest[k].rank == lc_core.rank)
+                take_longest(known_interval(first + k), &own[k]);
+        lc_real.Allreduce(own, chains, (int)(many * sizeof *own / sizeof(uint64_t)), MPI_UINT64_T,
+                          MPI_SUM, lc_core.comm);
+        for (uint32_t k = 0; k < many; k++)
+            book_longest(&chains[k], &attributed, outer);
     }
     return attributed;
 }
@@ -324,14 +355,15 @@ static void reduce_intervals(const struct lc_offset_ends *c) {
     lc_real.Allreduce(&mine, &n, 1, MPI_UINT32_T, MPI_MAX, lc_core.comm);
     double *max = calloc(2 * (size_t)n * LC_INTERVAL_MAXIMA + 1, sizeof *max);
     double *sum = calloc(2 * (size_t)n * LC_INTERVAL_SUMS + 1, sizeof *sum);
-    bool all_ok = lc_on_all(max != NULL && sum != NULL, lc_core.comm);
-    if (all_ok && max != NULL && sum != NULL && n > 0) {
+    double *pairs = calloc(4 * (size_t)n + 1, sizeof *pairs);
+    bool all_ok = lc_on_all(max != NULL && sum != NULL && pairs != NULL, lc_core.comm);
+    if (all_ok && max != NULL && sum != NULL && pairs != NULL && n > 0) {
         for (uint32_t i = 0; i < n * LC_INTERVAL_MAXIMA; i++)
             max[i] = -INFINITY;
         for (uint32_t k = 0; k < mine && k < lc_clk.cap_intervals; k++)
             fill_interval(&lc_clk.intervals[k], c, max + k * LC_INTERVAL_MAXIMA,
                           sum + k * LC_INTERVAL_SUMS);
-        node_means(max, sum, n);
+        node_means(max, sum, pairs, n);
         lc_real.Reduce(max, max + n * LC_INTERVAL_MAXIMA, (int)(n * LC_INTERVAL_MAXIMA), MPI_DOUBLE,
                        MPI_MAX, 0, lc_core.comm);
         lc_real.Reduce(sum, sum + n * LC_INTERVAL_SUMS, (int)(n * LC_INTERVAL_SUMS), MPI_DOUBLE,
@@ -350,6 +382,7 @@ static void reduce_intervals(const struct lc_offset_ends *c) {
     }
     free(max);
     free(sum);
+    free(pairs);
 }
 
 /* What the nodes of the calls are: N node parent name, functions as module+offset. */
