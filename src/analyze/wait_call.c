@@ -282,16 +282,15 @@ static bool is_probe(uint32_t fn) {
 /* Calls that only asked, of one call path. */
 struct polls {
     uint32_t cnode;
-    int64_t before; /* what came at last was sent: that they took */
+    int64_t before; /* that they took before what came at last was sent */
 };
-enum { POLLED_PATHS = 4 };
 
 /* Where they were made; the last of more paths than there is room for has the rest. */
 static struct polls *polls_of(struct polls *of, size_t *n, uint32_t cnode) {
     for (size_t i = 0; i < *n; i++)
         if (of[i].cnode == cnode)
             return &of[i];
-    *n += *n < POLLED_PATHS;
+    *n += *n < LC_POLLED_PATHS;
     of[*n - 1].cnode = cnode;
     return &of[*n - 1];
 }
@@ -305,7 +304,7 @@ static enum lc_err classify_polls(const struct lc_wait_classifier *classifier, s
         return LC_OK;
     at -= at > 0 && is_probe(loc->calls[at - 1].fn);
     const struct lc_mpi_call *call = &loc->calls[at];
-    struct polls of[POLLED_PATHS] = {{0, 0}};
+    struct polls of[LC_POLLED_PATHS] = {{0, 0}};
     uint32_t since = at > 0 ? call[-1].leave : 0;
     int64_t all = 0, start = 0, end = 0;
     size_t n = 0;

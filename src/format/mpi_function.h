@@ -159,8 +159,8 @@ struct lc_mpi_function {
 
 /* Calls that only ask, one after the other, which take less than one part in so many of the time
  * from the first to the last are made beside other work: they wait for nobody
- * (docs/definitions/wait-states.md, 2.2). */
-enum { LC_POLLS_CLOSELY = 4 };
+ * (docs/definitions/wait-states.md, 2.2). What they waited is told at so many call paths. */
+enum { LC_POLLS_CLOSELY = 4, LC_POLLED_PATHS = 4 };
 
 /* By the C name ("MPI_Send"). Never NULL: nothing is known of other names, and all is NONE. */
 const struct lc_mpi_function *lc_mpi_find(const char *name);

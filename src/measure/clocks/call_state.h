@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/owned_lock.h"
+#include "format/mpi_function.h"
 #include "format/raw.h"
 #include "measure/mpi/operations.h"
 #include "measure/core/core.h"
@@ -82,7 +83,6 @@ struct lc_candidate {
 };
 
 /* Calls that only asked and found nothing, one after the other (polling.h). */
-enum { LC_POLLED_PATHS = 4 };
 struct lc_polling {
     uint64_t ticks;      /* that they took; 0: there was none */
     uint64_t begin, end; /* of the first, of the last */

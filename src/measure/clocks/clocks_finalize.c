@@ -24,8 +24,8 @@
 #include "measure/clocks/backlog.h"
 #include "measure/clocks/records.h"
 
-struct end { /* MPI_DOUBLE_INT */
-    double seconds;
+struct end {       /* MPI_DOUBLE_INT */
+    double length; /* seconds, or ticks */
     int rank;
 };
 
@@ -72,8 +72,8 @@ static void add_intervals(uint32_t first, uint32_t many, struct path paths[LC_PA
     lc_real.Reduce(ends, all, n, MPI_INT, MPI_MAX, 0, lc_core.comm);
     for (uint32_t k = 0; lc_core.rank == 0 && k < many; k++)
         for (size_t i = 0; i < LC_PATHS; i++) {
-            paths[i].seconds += longest[k][i].seconds;
-            if (longest[k][i].seconds > paths[i].longest.seconds) {
+            paths[i].seconds += longest[k][i].length;
+            if (longest[k][i].length > paths[i].longest.length) {
                 paths[i].longest = longest[k][i];
                 paths[i].thread = all[k][i];
             }
@@ -204,16 +204,12 @@ static void book_longest(const struct longest *chain, double *attributed, double
 static double share_path(uint32_t n, double *outer) {
     static struct longest own[AT_ONCE], chains[AT_ONCE];
     double attributed = 0;
-    struct {
-        double chain;
-        int rank;
-    } mine[AT_ONCE], longest[AT_ONCE];
+    struct end mine[AT_ONCE], longest[AT_ONCE];
     for (uint32_t first = 0; first < n; first += AT_ONCE) {
         const uint32_t many = n - first < AT_ONCE ? n - first : AT_ONCE;
         for (uint32_t k = 0; k < many; k++) {
             const struct lc_interval *v = known_interval(first + k);
-            mine[k].chain = v != NULL ? v->chain : 0;
-            mine[k].rank = lc_core.rank;
+            mine[k] = (struct end){v != NULL ? v->chain : 0, lc_core.rank};
         }
         lc_real.Allreduce(mine, longest, (int)many, MPI_DOUBLE_INT, MPI_MAXLOC, lc_core.comm);
         memset(own, 0, many * sizeof *own);

@@ -58,7 +58,6 @@ static uint64_t before(const struct lc_polling *p, uint64_t enter) {
     return (uint64_t)((double)lc_min(p->ticks, all) * share);
 }
 
-/* The last call that asks has found something: it waited for that, too. */
 LC_COLD void lc_clk_polling_found(struct lc_clk_thread *k, const struct lc_call *call,
                                   uint64_t enter, uint32_t rank, uint32_t node) {
     struct lc_polling *p = &k->polling;
@@ -67,6 +66,7 @@ LC_COLD void lc_clk_polling_found(struct lc_clk_thread *k, const struct lc_call 
     uint64_t ticks = before(p, enter);
     if (ticks == 0)
         return;
+    /* a call that only asks, and has found something, waited for that, too */
     if (enter > call->begin && lc_clk.fn_class[call->fn] == LC_FN_OTHER)
         ticks += lc_min(enter, call->end) - call->begin;
     if (ticks <= p->found.ticks)

@@ -526,53 +526,31 @@ def file_sync(c, before, after):
     return before + "    lc_file_sync_begin(&call, fh);\n", "    lc_sync_end(&call, result);\n" + after
 
 
-def look_first(c):
-    """The body of MPI_Improbe."""
-    c.has("source", "tag", "comm", "flag", "message", "status")
-    before, after = t_improbe(c)
-    return (
-        before
-        + f"    struct lc_look look = {{.fn = LC_FN_{c.short}, .frame = __builtin_frame_address(0), .ra = __builtin_return_address(0),\n"
-        "                           .source = source, .tag = tag, .comm = comm, .flag = flag, .message = message, .status = status};\n"
-        "    enum lc_tried tried = lc_look_first(&look);\n"
-        "    if (lc_unlikely(tried == LC_IN_VAIN))\n        return look.result;\n"
-        "    struct lc_call call;\n"
-        "    if (lc_unlikely(!lc_enter(&call, look.fn, look.frame, look.ra)))\n"
-        f"        return tried != LC_NOT_TRIED ? look.result : lc_real.{c.short}({c.arguments()});\n"
-        "    if (lc_likely(tried == LC_NOT_TRIED)) {\n"
-        "        lc_sample_begin(&call);\n"
-        f"        look.result = lc_real.{c.short}({c.arguments()});\n"
-        "    }\n"
-        "    int result = look.result;\n"
-        "    lc_stamp_end(&call);\n"
-        "    if (lc_flag_is_set(result, flag))\n        lc_poll_no_measure(call.thread);\n"
-        + after
-        + "    lc_leave(&call);\n    return result;\n}\n"
-    )
-
-
 def tried_first(c):
-    """The body of MPI_Test."""
+    """The body of MPI_Test or MPI_Improbe."""
     if c.template == "improbe":
-        return look_first(c)
-    c.has("request", "flag", "status")
+        kind, given, prepare = "look", ("source", "tag", "comm", "flag", "message", "status"), ""
+        before, found = t_improbe(c)
+        found = "    if (lc_flag_is_set(result, flag))\n        lc_poll_no_measure(call.thread);\n" + found
+    else:
+        kind, given, prepare = "test", ("request", "flag", "status"), "        lc_complete_begin(&call, 1, request, &test.known);\n"
+        before = "    MPI_Status own;\n    status = lc_own_status(status, &own);\n"
+        found = "    lc_test_one(&call, result, test.known, request, flag, status);\n"
+    c.has(*given)
     return (
-        "    MPI_Status own;\n    status = lc_own_status(status, &own);\n"
-        f"    struct lc_test test = {{.fn = LC_FN_{c.short}, .frame = __builtin_frame_address(0), .ra = __builtin_return_address(0),\n"
-        "                           .request = request, .flag = flag, .status = status};\n"
-        "    enum lc_tried tried = lc_test_first(&test);\n"
-        "    if (lc_unlikely(tried == LC_IN_VAIN))\n        return test.result;\n"
+        f"{before}    struct lc_{kind} {kind} = {{.fn = LC_FN_{c.short}, .frame = __builtin_frame_address(0), .ra = __builtin_return_address(0),\n"
+        f"                           {', '.join(f'.{name} = {name}' for name in given)}}};\n"
+        f"    enum lc_tried tried = lc_{kind}_first(&{kind});\n"
+        f"    if (lc_unlikely(tried == LC_IN_VAIN))\n        return {kind}.result;\n"
         "    struct lc_call call;\n"
-        "    if (lc_unlikely(!lc_enter(&call, test.fn, test.frame, test.ra)))\n"
-        f"        return tried != LC_NOT_TRIED ? test.result : lc_real.{c.short}({c.arguments()});\n"
+        f"    if (lc_unlikely(!lc_enter(&call, {kind}.fn, {kind}.frame, {kind}.ra)))\n"
+        f"        return tried != LC_NOT_TRIED ? {kind}.result : lc_real.{c.short}({c.arguments()});\n"
         "    if (lc_likely(tried == LC_NOT_TRIED)) {\n"
-        "        lc_complete_begin(&call, 1, request, &test.known);\n"
-        "        lc_sample_begin(&call);\n"
-        f"        test.result = lc_real.{c.short}({c.arguments()});\n"
-        "    }\n"
-        "    lc_stamp_end(&call);\n"
-        "    lc_test_one(&call, test.result, test.known, request, flag, status);\n"
-        "    lc_leave(&call);\n    return test.result;\n}\n"
+        f"{prepare}        lc_sample_begin(&call);\n"
+        f"        {kind}.result = lc_real.{c.short}({c.arguments()});\n"
+        f"    }}\n    int result = {kind}.result;\n"
+        f"    lc_stamp_end(&call);\n{found}"
+        "    lc_leave(&call);\n    return result;\n}\n"
     )
 
 
